@@ -8,9 +8,8 @@ use crate::terminal::visible::visible;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, git, mcp, object, stranger};
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::git_hooks::{changes, silenced_agents};
-use reflex_host::signing::choose_key;
 use reflex_host::store::approvals::Hold;
-use reflex_host::{Host, Mode, Replied, SESSION_MODE, choose_home};
+use reflex_host::{Context, Host, Mode, Replied, SESSION_MODE};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -36,15 +35,15 @@ struct Arguments<'a> {
     key: Option<&'a str>,
 }
 
-pub(crate) fn run(words: &[String]) -> ExitCode {
+/// `chosen` is the context of a home that is named before the word `hook`. It counts before the home of the entry.
+pub(crate) fn run(words: &[String], chosen: Option<Context>) -> ExitCode {
     arena::warm();
     let arguments = arguments(words).and_then(|arguments| {
-        arguments.home.map_or(Ok(()), choose_home)?;
-        arguments.key.into_iter().for_each(choose_key);
-        Ok(arguments)
+        let of_entry = arguments.home.map(Context::at_home).transpose().map_err(|error| error.to_string())?;
+        Ok((arguments, chosen.or(of_entry)))
     });
-    let arguments = match arguments {
-        Ok(arguments) => arguments,
+    let (arguments, chosen) = match arguments {
+        Ok(both) => both,
         Err(problem) => {
             let _ = writeln!(io::stderr(), "reflex hook: {problem}");
             // Callers of a hook treat 2 as a refusal; any other status could let the call run.
@@ -53,7 +52,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     };
     let agent = arguments.caller(&Map::new());
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
-    let host = Host::new(Mode::of_session(mode.as_deref())).patient(lifeline::wait);
+    let context = chosen.unwrap_or_else(Context::of_user).patient(lifeline::wait);
+    let context = arguments.key.into_iter().fold(context, Context::with_key);
+    let host = context.host(Mode::of_session(mode.as_deref()));
     if agent.name == mcp::AGENT.name {
         return serve(&host, &arguments);
     }
@@ -107,20 +108,24 @@ fn serve(host: &Host, arguments: &Arguments<'_>) -> ExitCode {
 }
 
 /// `reflex git-hook NAME`: judges a commit or push like the calls of agents; 1 refuses.
-pub(crate) fn git(words: &[String]) -> ExitCode {
+pub(crate) fn git(words: &[String], mut chosen: Option<Context>) -> ExitCode {
     let failed = |problem: &str| {
         let _ = writeln!(io::stderr(), "reflex: stopped the commit or push: {problem}");
         ExitCode::from(exit_code::FOUND)
     };
     let mut rest = words.iter();
+    let mut named_key = None;
     let name = loop {
         match (rest.next().map(String::as_str), rest.as_slice()) {
-            (Some("--home"), [home, ..]) => match choose_home(home) {
-                Ok(()) => drop(rest.next()),
-                Err(problem) => return failed(&problem),
+            (Some("--home"), [home, ..]) => match Context::at_home(home) {
+                Ok(of_entry) => {
+                    chosen.get_or_insert(of_entry);
+                    rest.next();
+                }
+                Err(problem) => return failed(&problem.to_string()),
             },
             (Some("--key"), [key, ..]) => {
-                choose_key(key);
+                named_key.get_or_insert(key);
                 rest.next();
             }
             (Some(name), _) => break name,
@@ -149,12 +154,14 @@ pub(crate) fn git(words: &[String]) -> ExitCode {
     warnings.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
     let payload = Payload { fields: &fields, event_name: Some(name), variable: &|name| std::env::var(name).ok() };
-    deliver(Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload))
+    let context = chosen.unwrap_or_else(Context::of_user);
+    let context = named_key.into_iter().fold(context, |context, key| context.with_key(key));
+    deliver(context.host(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload))
 }
 
 /// `reflex` without arguments but with a payload on standard input: a client that omitted the arguments of its hook.
 /// Its call cannot be identified, so it is refused. `None` at a terminal or with empty input.
-pub(crate) fn bare() -> Option<ExitCode> {
+pub(crate) fn bare(chosen: Option<Context>) -> Option<ExitCode> {
     if io::stdin().is_terminal() {
         return None;
     }
@@ -165,7 +172,8 @@ pub(crate) fn bare() -> Option<ExitCode> {
         return None;
     }
     let problem = "the hook entry lacks `hook --agent NAME` after `reflex`; run `reflex doctor` to find it";
-    let reply = Host::new(Mode::default()).refuse_unread(&stranger::AGENT, None, &unreadable(problem.into()));
+    let host = chosen.unwrap_or_else(Context::of_user).host(Mode::default());
+    let reply = host.refuse_unread(&stranger::AGENT, None, &unreadable(problem.into()));
     Some(ExitCode::from(write_reply(&reply.reply)))
 }
 

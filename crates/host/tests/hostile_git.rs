@@ -1,7 +1,7 @@
 //! A repository that is made to hurt gives an answer or none, soon, and many questions get the answers of few.
 
 use reflex_engine::{Action, Affected, Decision, Event, Names, Untracked, World};
-use reflex_host::{Host, LocalWorld, Mode};
+use reflex_host::LocalWorld;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ impl Scratch {
     /// A repository with three committed files and a rule for what is ignored.
     fn new() -> Scratch {
         // Git's settings in the home of whoever runs this are none of its business.
-        reflex_host::choose_home("/nonexistent").unwrap();
+        crate::guard_of_nobody();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let scratch = Scratch { _folder: folder, root };
@@ -61,7 +61,7 @@ impl Scratch {
             actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
             ..Event::default()
         };
-        Host::new(Mode::default()).judge_in(&event, &self.world(), &[]).verdict.decision
+        crate::guard_of_nobody().judge_in(&event, &self.world(), &[]).verdict.decision
     }
 
     /// Every answer about a path.

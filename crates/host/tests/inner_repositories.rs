@@ -1,7 +1,7 @@
 //! What lies in a repository inside of the workspace is asked of that one: a submodule, a clone, a work tree.
 
 use reflex_engine::{Action, Decision, Event};
-use reflex_host::{Host, LocalWorld, Mode};
+use reflex_host::LocalWorld;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ impl Ground {
     /// A workspace with a submodule `sub` and an ignored clone `tools/clone`, everything committed.
     fn new() -> Ground {
         // Git's settings in the home of whoever runs this are none of its business.
-        reflex_host::choose_home("/nonexistent").unwrap();
+        crate::guard_of_nobody();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
         let library = folder.path().canonicalize().unwrap().join("library");
@@ -49,7 +49,7 @@ impl Ground {
             actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
             ..Event::default()
         };
-        let verdict = Host::new(Mode::default()).judge_in(&event, &LocalWorld::new(root, Vec::new()), &[]).verdict;
+        let verdict = crate::guard_of_nobody().judge_in(&event, &LocalWorld::new(root, Vec::new()), &[]).verdict;
         assert_eq!(verdict.decision, expected, "{command}: {:?}", verdict.reasons);
     }
 }

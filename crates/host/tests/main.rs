@@ -30,3 +30,10 @@ mod targets;
 mod undo;
 mod unreadable;
 mod world;
+
+use reflex_host::{Context, Host, Mode};
+
+/// A guard with a home that does not exist, so that nobody's settings count.
+fn guard_of_nobody() -> Host {
+    Context::at_home("/nonexistent").unwrap().host(Mode::default())
+}

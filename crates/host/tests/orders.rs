@@ -3,7 +3,6 @@
 
 use reflex_agents::universal;
 use reflex_engine::injection::scan;
-use reflex_host::{Host, Mode};
 use serde_json::json;
 
 /// The texts of a file that are told of, and the names of those that are not.
@@ -39,7 +38,7 @@ fn check(command: &str, expected: &[&str]) {
     });
     let record = record.as_object().unwrap();
     let event = universal::read(record).unwrap();
-    let judgement = Host::new(Mode::default()).judge_in(&event, &universal::supposed(record, &event).unwrap(), &[]);
+    let judgement = crate::guard_of_nobody().judge_in(&event, &universal::supposed(record, &event).unwrap(), &[]);
     let ids: Vec<_> = judgement.verdict.findings.into_iter().map(|finding| finding.id).collect();
     assert_eq!(ids, expected, "{command}");
 }

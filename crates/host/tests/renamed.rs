@@ -2,7 +2,6 @@
 
 use reflex_agents::universal;
 use reflex_engine::Decision;
-use reflex_host::{Host, Mode};
 use serde_json::{Value, json};
 
 /// A tool, its arguments, and the rule that holds of what it does.
@@ -479,7 +478,7 @@ const RENAMED: [(&str, &str, &str); 304] = [
 
 #[test]
 fn a_tool_of_any_name_is_judged_as_what_it_does() {
-    let host = Host::new(Mode::default());
+    let host = crate::guard_of_nobody();
     let mut problems = Vec::new();
     for (tool, arguments, rule) in RENAMED {
         let input: Value = serde_json::from_str(arguments).unwrap();
@@ -500,7 +499,7 @@ fn a_tool_of_any_name_is_judged_as_what_it_does() {
 
 #[test]
 fn arguments_stand_under_any_name_that_senders_have_for_them() {
-    let host = Host::new(Mode::default());
+    let host = crate::guard_of_nobody();
     for event in [
         json!({"arguments": {"cmd": "rm -rf /"}}),
         json!({"args": {"cmd": "rm -rf /"}}),

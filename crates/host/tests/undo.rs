@@ -3,7 +3,7 @@
 //! index, the refs and the stash.
 
 use reflex_agents::{Payload, find};
-use reflex_host::{Host, Mode, choose_home};
+use reflex_host::{Context, Host, Mode};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -12,16 +12,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// The home that all tests of this process share.
-fn home() -> &'static Path {
-    static HOME: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    let (_, home) = HOME.get_or_init(|| {
+/// The guard that all tests of this process share.
+fn guard() -> Host {
+    static CONTEXT: OnceLock<(tempfile::TempDir, Context)> = OnceLock::new();
+    let (_, context) = CONTEXT.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap();
-        choose_home(home.to_str().unwrap()).unwrap();
-        (folder, home)
+        let context = Context::at_home(folder.path().canonicalize().unwrap()).unwrap();
+        (folder, context)
     });
-    home
+    context.host(Mode::default())
 }
 
 /// A repository with work of every kind that a call could destroy.
@@ -172,13 +171,12 @@ impl Ground {
 
     /// The hook's answer to a call.
     fn ask(&self, tool: &str, input: Value) -> Value {
-        home();
         let payload = json!({
             "hook_event_name": "PreToolUse", "session_id": self.root, "cwd": self.root, "tool_name": tool,
             "tool_input": input, "permission_mode": "default",
         });
         let payload = Payload { fields: payload.as_object().unwrap(), event_name: None, variable: &|_| None };
-        let reply = Host::new(Mode::default()).answer(find("claude").unwrap(), &payload).reply;
+        let reply = guard().answer(find("claude").unwrap(), &payload).reply;
         serde_json::from_slice(reply.stdout.as_ref()).unwrap_or(Value::Null)
     }
 
@@ -251,7 +249,7 @@ fn play(command: &str) -> Result<(), String> {
 }
 
 fn undo(id: &str) -> Result<Option<String>, String> {
-    let host = Host::new(Mode::default());
+    let host = guard();
     let backup = host.backups().backup(id).map_err(|error| error.to_string())?;
     let plan = host.undo_plan(&backup, &[], None);
     host.undo(&backup, &plan).map_err(|refused| refused.to_string())
@@ -269,7 +267,6 @@ fn same(before: &BTreeMap<PathBuf, Seen>, after: &BTreeMap<PathBuf, Seen>) -> Re
 
 /// Plays many calls at once, for most of the time the disk is waited for.
 fn play_all(commands: Vec<String>) {
-    home();
     let commands = std::sync::Mutex::new(commands.into_iter());
     let failures = std::sync::Mutex::new((0, Vec::new()));
     std::thread::scope(|scope| {
@@ -571,7 +568,6 @@ const LOSSES: [&str; 24] = [
 
 #[test]
 fn losses_in_any_order_are_undone_in_the_reverse_order() {
-    home();
     let total = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for seed in 1..=4 {
@@ -656,7 +652,7 @@ fn an_edit_of_work_that_is_in_no_commit_is_kept_once_and_without_a_word() {
     let newest = |ground: &Ground| {
         let root = ground.root.to_str().unwrap().to_owned();
         let is_ours = |known: &reflex_keep::Listed| known.about().unwrap().workspace == root;
-        Host::new(Mode::default()).backups().listed().into_iter().find(is_ours).map(|known| known.id)
+        guard().backups().listed().into_iter().find(is_ours).map(|known| known.id)
     };
     for (file, old) in [("notes.md", "thoughts"), (".env", "TOKEN"), ("docs/guide.md", "rewritten")] {
         let ground = Ground::new();

@@ -8,7 +8,7 @@ use reflex_host::person::Person;
 use reflex_host::signing::Signer;
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::{Host, Instead, Mode};
+use reflex_host::{Host, Instead};
 use serde::Deserialize;
 
 /// An answer as sent by the page.
@@ -68,42 +68,43 @@ impl Answer {
         scoped(once(call, person, self.reason.trim()), call, scope, length).map_err(Problem::Refused)
     }
 
-    fn instead(&self, call: &Pending) -> Result<Instead, Problem> {
-        Host::new(Mode::default()).instead(call, self.command.trim()).map_err(Problem::Refused)
+    fn instead(&self, host: &Host, call: &Pending) -> Result<Instead, Problem> {
+        host.instead(call, self.command.trim()).map_err(Problem::Refused)
     }
 
     /// Describes in a sentence what an approval would let run, or the verdict on the command in place of the call.
-    pub(crate) fn preview(&self, store: &Store, person: &Person) -> Result<String, Problem> {
-        let call = self.call(store)?;
+    pub(crate) fn preview(&self, host: &Host, person: &Person) -> Result<String, Problem> {
+        let call = self.call(&host.store())?;
         if self.decision == "deny" && !self.command.trim().is_empty() {
-            let Instead { message, verdict } = self.instead(&call)?;
+            let Instead { message, verdict } = self.instead(host, &call)?;
             return Ok(format!("The agent receives: {message}. Judged: {verdict}."));
         }
         self.grant(&call, person).map(|grant| covers(&grant))
     }
 
     /// Writes the answer and returns the outcome as a sentence.
-    pub(crate) fn take(&self, store: &Store, person: &Person, signer: &Signer) -> Result<String, Problem> {
-        let call = self.call(store)?;
+    pub(crate) fn take(&self, host: &Host, person: &Person, signer: &Signer) -> Result<String, Problem> {
+        let call = self.call(&host.store())?;
         let shown = Pending { until: self.until, ..call.clone() };
-        let outcome = self.outcome(store, &shown, (person, signer))?;
+        let outcome = self.outcome(host, &shown, (person, signer))?;
         Ok(format!("{}: {outcome}", visible(&call.title())))
     }
 
     fn outcome(
         &self,
-        store: &Store,
+        host: &Host,
         call: &Pending,
         (person, signer): (&Person, &Signer),
     ) -> Result<&'static str, Problem> {
         let (message, command) = (self.message.trim(), self.command.trim());
+        let store = &host.store();
         match self.decision.as_str() {
             "allow" if command.is_empty() => {
                 let grant = self.grant(call, person)?;
                 give(store, (call, &grant), signer).map(Reaches::approved).map_err(Problem::Failed)
             }
             "deny" if !command.is_empty() => {
-                let instead = self.instead(call)?;
+                let instead = self.instead(host, call)?;
                 refuse(store, (call, person), &instead.message, signer).map(Reaches::refused).map_err(Problem::Failed)
             }
             "deny" if message.is_empty() => {

@@ -17,8 +17,6 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use reflex_host::answers::{clear, waiting};
 use reflex_host::signing::InForce;
-use reflex_host::store::Store;
-use reflex_host::{Host, Mode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -190,7 +188,7 @@ async fn enter(State(server): All, proof: Result<Json<Proof>, JsonRejection>) ->
     };
     let port = server.port;
     let cookie = blocking(move || match proof.code.as_str() {
-        "" => server.access.by_passphrase(&store(), proof.passphrase),
+        "" => server.access.by_passphrase(&server.store(), proof.passphrase),
         code => server.access.by_code(code),
     });
     match cookie.await {
@@ -210,7 +208,7 @@ fn with_cookie(mut response: Response, port: u16, cookie: &str) -> Response {
 async fn session(State(server): All) -> Response {
     let name = server.page.person.name.clone();
     blocking(move || {
-        let (answers, why) = match store().key_in_force() {
+        let (answers, why) = match server.store().key_in_force() {
             InForce::Unprotected => {
                 (false, "Answers here take a passphrase: `reflex pin` in a terminal sets one.".into())
             }
@@ -230,7 +228,7 @@ async fn unlock(
     Extension(Browser(browser)): Extension<Browser>,
     Json(proof): Json<Proof>,
 ) -> Response {
-    match blocking(move || server.access.open_tab(&store(), &browser, proof.passphrase)).await {
+    match blocking(move || server.access.open_tab(&server.store(), &browser, proof.passphrase)).await {
         Ok(key) => Json(json!({"tab": key})).into_response(),
         Err(refused) => refused.into_response(),
     }
@@ -247,7 +245,7 @@ async fn events(State(server): All) -> Response {
     let mut news = server.news.subscribe();
     news.mark_unchanged();
     let first = blocking(move || {
-        let store = store();
+        let store = server.store();
         server.present.begin(&store);
         listed(&store, &server.page.person).to_string()
     });
@@ -256,7 +254,7 @@ async fn events(State(server): All) -> Response {
 }
 
 async fn pending(State(server): All) -> Response {
-    blocking(move || Json(listed(&store(), &server.page.person)).into_response()).await
+    blocking(move || Json(listed(&server.store(), &server.page.person)).into_response()).await
 }
 
 /// Waits for the answer without a time limit; the requester stops waiting by closing the connection.
@@ -267,8 +265,9 @@ async fn response(State(server): All, Path(id): Path<String>) -> Response {
     let mut waited = false;
     loop {
         let asked = id.clone();
+        let of = Arc::clone(&server);
         let (grant, waits) = blocking(move || {
-            let store = store();
+            let store = of.store();
             (outcome(&store, &asked), store.waiting().contains(&asked))
         })
         .await;
@@ -290,7 +289,7 @@ async fn response(State(server): All, Path(id): Path<String>) -> Response {
 }
 
 async fn preview(State(server): All, Json(answer): Json<Answer>) -> Response {
-    let result = blocking(move || answer.preview(&store(), &server.page.person)).await;
+    let result = blocking(move || answer.preview(&server.host(), &server.page.person)).await;
     result.map_or_else(IntoResponse::into_response, |grant| Json(json!({"grant": visible(&grant)})).into_response())
 }
 
@@ -301,8 +300,8 @@ struct Begun {
 }
 
 /// Extends the wait of a call's hook. `until` is 0 if no hook waits.
-async fn extend(State(_): All, Json(begun): Json<Begun>) -> Response {
-    let until = blocking(move || store().extend_wait(&begun.id)).await;
+async fn extend(State(server): All, Json(begun): Json<Begun>) -> Response {
+    let until = blocking(move || server.store().extend_wait(&begun.id)).await;
     Json(json!({"until": until.unwrap_or(0)})).into_response()
 }
 
@@ -320,7 +319,7 @@ async fn approve(
         Ok(Json(answer)) => answer,
         Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
     };
-    let result = blocking(move || answer.take(&store(), &server.page.person, &signer)).await;
+    let result = blocking(move || answer.take(&server.host(), &server.page.person, &signer)).await;
     result.map_or_else(IntoResponse::into_response, |message| Json(json!({"said": visible(&message)})).into_response())
 }
 
@@ -333,7 +332,7 @@ async fn clear_earlier(
     if server.access.signer(&browser, key).is_none() {
         return problem(StatusCode::LOCKED, "this tab is locked: it takes the passphrase");
     }
-    match blocking(move || clear(&store(), &server.page.person)).await {
+    match blocking(move || clear(&server.store(), &server.page.person)).await {
         Ok(count) => {
             Json(json!({"said": format!("{count} cleared; they stay blocked"), "count": count})).into_response()
         }
@@ -357,7 +356,7 @@ fn hundred() -> usize {
 async fn audit(State(server): All, Query(asked): Query<Asked>) -> Response {
     let words: Vec<String> = asked.text.split_whitespace().map(str::to_owned).collect();
     let limit = asked.limit.clamp(1, MAX_RECORDS);
-    match blocking(move || (server.page.commands.search)(&words, limit)).await {
+    match blocking(move || (server.page.commands.search)(&server.page.context, &words, limit)).await {
         Ok(mut records) => {
             records.reverse();
             Json(json!({"schema": "reflex/audit-list-v1", "records": records})).into_response()
@@ -367,22 +366,22 @@ async fn audit(State(server): All, Query(asked): Query<Asked>) -> Response {
 }
 
 async fn status(State(server): All) -> Response {
-    blocking(move || Json((server.page.commands.status)()).into_response()).await
+    blocking(move || Json((server.page.commands.status)(&server.page.context)).into_response()).await
 }
 
 async fn explain(State(server): All, Json(question): Json<Map<String, Value>>) -> Response {
-    match blocking(move || (server.page.commands.explain)(&question)).await {
+    match blocking(move || (server.page.commands.explain)(&server.page.context, &question)).await {
         Ok(explained) => Json(explained).into_response(),
         Err(why) => problem(StatusCode::BAD_REQUEST, &why),
     }
 }
 
 async fn rules(State(server): All) -> Response {
-    blocking(move || Json((server.page.commands.rules)()).into_response()).await
+    blocking(move || Json((server.page.commands.rules)(&server.page.context)).into_response()).await
 }
 
 async fn policy(State(server): All) -> Response {
-    blocking(move || Json((server.page.commands.config)()).into_response()).await
+    blocking(move || Json((server.page.commands.config)(&server.page.context)).into_response()).await
 }
 
 /// A policy to try on recorded calls.
@@ -392,7 +391,7 @@ struct Tried {
 }
 
 async fn backtest(State(server): All, Json(tried): Json<Tried>) -> Response {
-    match blocking(move || (server.page.commands.backtest)(&tried.policy, MAX_TRIED)).await {
+    match blocking(move || (server.page.commands.backtest)(&server.page.context, &tried.policy, MAX_TRIED)).await {
         Ok(outcome) => Json(outcome).into_response(),
         Err(why) => problem(StatusCode::BAD_REQUEST, &why),
     }
@@ -406,7 +405,7 @@ async fn plain_list(State(server): All, headers: HeaderMap) -> Response {
     if !cookie(&headers, server.port).is_some_and(|cookie| server.access.knows(cookie)) {
         return html(door(""));
     }
-    blocking(move || html(list(&waiting(&store()), &server.page.person, ""))).await
+    blocking(move || html(list(&waiting(&server.store()), &server.page.person, ""))).await
 }
 
 #[derive(Deserialize)]
@@ -419,7 +418,7 @@ async fn plain_enter(State(server): All, entered: Result<Form<Entered>, FormReje
     let port = server.port;
     let cookie = blocking(move || {
         let is_code = server.access.code().is_some_and(|code| code == proof);
-        if is_code { server.access.by_code(&proof) } else { server.access.by_passphrase(&store(), proof) }
+        if is_code { server.access.by_code(&proof) } else { server.access.by_passphrase(&server.store(), proof) }
     });
     match cookie.await {
         Ok(cookie) => with_cookie(Redirect::to("/plain").into_response(), port, &cookie),
@@ -446,19 +445,15 @@ async fn plain_answer(State(server): All, form: Result<Form<FormAnswer>, FormRej
     };
     let answer = Answer { id, exact, until, decision, message, ..Answer::default() };
     blocking(move || {
-        let store = store();
+        let host = server.host();
+        let store = host.store();
         let result = match server.access.unlock(&store, passphrase) {
-            Ok(signer) => answer.take(&store, &server.page.person, &signer).unwrap_or_else(Problem::words),
+            Ok(signer) => answer.take(&host, &server.page.person, &signer).unwrap_or_else(Problem::words),
             Err(refused) => refused.words(),
         };
         html(list(&waiting(&store), &server.page.person, &result))
     })
     .await
-}
-
-/// Opens the store anew, so that a passphrase set while the server runs takes effect.
-fn store() -> Store {
-    Host::new(Mode::default()).store()
 }
 
 /// Runs file operations on a thread of their own, so that other connections are served meanwhile.

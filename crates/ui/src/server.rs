@@ -4,6 +4,7 @@ use crate::access::Access;
 use crate::page::Page;
 use reflex_host::store::Store;
 use reflex_host::store::presence::Presence;
+use reflex_host::{Host, Mode};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, watch};
 
@@ -34,6 +35,15 @@ impl Server {
             present: Present::default(),
             waiters: Semaphore::new(MAX_WAITERS),
         }
+    }
+
+    pub(crate) fn host(&self) -> Host {
+        self.page.context.host(Mode::default())
+    }
+
+    /// Opens the store anew, so that a passphrase set while the server runs takes effect.
+    pub(crate) fn store(&self) -> Store {
+        self.page.context.store()
     }
 }
 

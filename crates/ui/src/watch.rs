@@ -4,7 +4,6 @@ use crate::server::Server;
 use crate::waiting::listed;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
-use reflex_host::{Host, Mode};
 use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -50,7 +49,7 @@ pub(crate) async fn keep(server: Arc<Server>) {
 
 /// Returns the list if it has changed.
 fn look(server: &Server, mut seen: Seen) -> (Seen, Option<String>) {
-    let store = Host::new(Mode::default()).store();
+    let store = server.store();
     server.present.begin(&store);
     let mut ids = store.waiting();
     ids.sort_unstable();

@@ -12,7 +12,7 @@ use crate::terminal::output::{complain, note, print, print_json, was_lost};
 use crate::terminal::unquoted;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
-use reflex_host::choose_home;
+use reflex_host::Context;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -48,13 +48,15 @@ fn run_named() -> u8 {
             return if error.use_stderr() { code::USAGE } else { code::OK };
         }
     };
-    if let Some(home) = matches.get_one::<String>("home").filter(|_| matches.subcommand_name() != Some("eval"))
-        && let Err(problem) = choose_home(home)
-    {
-        complain(&problem);
-        return code::USAGE;
+    // The home of `eval` is that of its events.
+    let home = matches.get_one::<String>("home").filter(|_| matches.subcommand_name() != Some("eval"));
+    match home.map_or_else(|| Ok(Context::of_user()), Context::at_home) {
+        Ok(context) => run_one(&context, &matches),
+        Err(problem) => {
+            complain(&problem.to_string());
+            code::USAGE
+        }
     }
-    run_one(&matches)
 }
 
 /// Returns the fields of `reflex --version --json`.
@@ -75,55 +77,55 @@ fn show_version(matches: &ArgMatches) -> u8 {
     code::OK
 }
 
-fn run_one(matches: &ArgMatches) -> u8 {
+fn run_one(context: &Context, matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
-        Some(("check", matches)) => preview::check::run(matches),
-        Some(("explain", matches)) => preview::explain::run(matches),
+        Some(("check", matches)) => preview::check::run(context, matches),
+        Some(("explain", matches)) => preview::explain::run(context, matches),
         Some(("eval", matches)) => preview::eval::run(matches),
-        Some(("demo", matches)) => preview::demo::run(matches),
-        Some(("init", matches)) => setup::init::init(matches),
-        Some(("uninstall", matches)) => setup::init::uninstall(matches),
+        Some(("demo", matches)) => preview::demo::run(context, matches),
+        Some(("init", matches)) => setup::init::init(context, matches),
+        Some(("uninstall", matches)) => setup::init::uninstall(context, matches),
         Some(("emit", matches)) => setup::emit::run(matches),
         Some(("hooks", matches)) => match matches.subcommand() {
             Some(("emit", matches)) => setup::emit::run(matches),
             _ => code::USAGE,
         },
-        Some(("doctor", matches)) => setup::doctor::run(matches),
-        Some(("verify", matches)) if setup::verify_live::is_meant(matches) => setup::verify_live::run(matches),
+        Some(("doctor", matches)) => setup::doctor::run(context, matches),
+        Some(("verify", matches)) if setup::verify_live::is_meant(matches) => setup::verify_live::run(context, matches),
         Some(("verify", matches)) => match matches.get_one::<PathBuf>("file") {
             Some(file) => setup::signature::run(file, matches),
             None => setup::doctor::verify(matches),
         },
-        Some(("run", matches)) => setup::run::run(matches),
+        Some(("run", matches)) => setup::run::run(context, matches),
         Some(("canary", matches)) => setup::verify_live::canary(matches),
-        Some(("pending", matches)) => answer::approve::pending(matches),
-        Some(("approve", matches)) => answer::approve::approve(matches),
-        Some(("allow", matches)) => answer::allow::run(matches),
-        Some(("suggest", matches)) => answer::suggest::suggest(matches),
-        Some(("deny", matches)) => answer::approve::deny(matches),
-        Some(("appeal", matches)) => answer::appeal::run(matches),
-        Some(("grants", matches)) => answer::approve::grants(matches),
-        Some(("off", matches)) => answer::approve::off(matches),
-        Some(("mode", matches)) => setup::mode::run(matches),
-        Some(("judge", matches)) => setup::judge::run(matches),
-        Some(("mcp", matches)) => setup::mcp::run(matches),
-        Some(("pin", matches)) => setup::pin::run(matches),
-        Some(("report", matches)) => history::report::run(matches),
-        Some(("why", matches)) => history::why::why(matches),
-        Some(("report-fp", matches)) => history::why::report(matches),
-        Some(("audit", matches)) => history::audit::run(matches),
-        Some(("rules", matches)) => adapt::rules::run(matches),
-        Some(("reflexes", matches)) => adapt::reflexes::run(matches),
-        Some(("config", matches)) => adapt::config::run(matches),
-        Some(("trust", matches)) => answer::trust::run(matches),
-        Some(("task", matches)) => answer::task::run(matches),
-        Some(("undo", matches)) => history::undo::run(matches),
-        Some(("gc", matches)) => history::undo::gc(matches),
-        Some(("policy", matches)) => adapt::backtest::run(matches),
-        Some(("ui", matches)) => answer::ui::run(matches),
-        Some(("import", matches)) => adapt::import::run(matches),
-        Some(("status", matches)) if matches.get_flag("line") => setup::status_line::run(matches),
-        Some(("status", matches)) => setup::status::run(matches),
+        Some(("pending", matches)) => answer::approve::pending(context, matches),
+        Some(("approve", matches)) => answer::approve::approve(context, matches),
+        Some(("allow", matches)) => answer::allow::run(context, matches),
+        Some(("suggest", matches)) => answer::suggest::suggest(context, matches),
+        Some(("deny", matches)) => answer::approve::deny(context, matches),
+        Some(("appeal", matches)) => answer::appeal::run(context, matches),
+        Some(("grants", matches)) => answer::approve::grants(context, matches),
+        Some(("off", matches)) => answer::approve::off(context, matches),
+        Some(("mode", matches)) => setup::mode::run(context, matches),
+        Some(("judge", matches)) => setup::judge::run(context, matches),
+        Some(("mcp", matches)) => setup::mcp::run(context, matches),
+        Some(("pin", matches)) => setup::pin::run(context, matches),
+        Some(("report", matches)) => history::report::run(context, matches),
+        Some(("why", matches)) => history::why::why(context, matches),
+        Some(("report-fp", matches)) => history::why::report(context, matches),
+        Some(("audit", matches)) => history::audit::run(context, matches),
+        Some(("rules", matches)) => adapt::rules::run(context, matches),
+        Some(("reflexes", matches)) => adapt::reflexes::run(context, matches),
+        Some(("config", matches)) => adapt::config::run(context, matches),
+        Some(("trust", matches)) => answer::trust::run(context, matches),
+        Some(("task", matches)) => answer::task::run(context, matches),
+        Some(("undo", matches)) => history::undo::run(context, matches),
+        Some(("gc", matches)) => history::undo::gc(context, matches),
+        Some(("policy", matches)) => adapt::backtest::run(context, matches),
+        Some(("ui", matches)) => answer::ui::run(context, matches),
+        Some(("import", matches)) => adapt::import::run(context, matches),
+        Some(("status", matches)) if matches.get_flag("line") => setup::status_line::run(context, matches),
+        Some(("status", matches)) => setup::status::run(context, matches),
         Some(("update", _)) => setup::update::run(),
         Some(("version", matches)) => show_version(matches),
         Some(("completions", matches)) => completions(matches),

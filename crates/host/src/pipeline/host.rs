@@ -4,32 +4,29 @@ use crate::config::judge::judge;
 use crate::config::{self, Loaded, Mode, PresentFolders};
 use crate::reflexes::Reflexes;
 use crate::store::Store;
+use crate::system::context::Context;
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
 use reflex_engine::{AgentPath, Authority, Event, Judgement, World, is_within};
 use reflex_git::project_root;
 use std::path::Path;
+
 /// This machine, as the guard uses it.
 pub struct Host {
-    pub(super) folders: Folders,
+    context: Context,
     pub(super) mode: Mode,
-    /// Called before an operation that may take this number of seconds, which a person configured.
-    patience: fn(u64),
+}
+
+impl Context {
+    /// This machine, judged under this mode.
+    pub fn host(&self, mode: Mode) -> Host {
+        Host { context: self.clone(), mode }
+    }
 }
 
 impl Host {
-    /// The host of this process, from its environment.
-    pub fn new(mode: Mode) -> Host {
-        Host { folders: Folders::of_user(), mode, patience: |_| () }
-    }
-
-    /// The same, with a callback before each operation that may take some seconds.
-    pub fn patient(self, patience: fn(u64)) -> Host {
-        Host { patience, ..self }
-    }
-
     pub(crate) fn wait_for(&self, seconds: u64) {
-        (self.patience)(seconds);
+        self.context.wait_for(seconds);
     }
 
     /// The path and content of the file that a call writes if it gives up after a tool has run. The next call moves it
@@ -40,7 +37,7 @@ impl Host {
 
     /// The guard's store on disk.
     pub fn store(&self) -> Store {
-        Store::new(&self.folders)
+        self.context.store()
     }
 
     /// Completes an event: working directory, project, home.
@@ -53,7 +50,7 @@ impl Host {
             event.cwd = shown(&here.join(&event.cwd));
         }
         if event.home.is_empty() {
-            event.home = shown(&self.folders.home);
+            event.home = shown(&self.folders().home);
         }
         if event.workspace.is_empty() {
             let variable = reflex_agents::find(&event.client).and_then(|agent| agent.project_variable);
@@ -93,12 +90,12 @@ impl Host {
 
     /// The reflexes for a call; `None` if no folder names any.
     pub(super) fn reflexes(&self, event: &Event, present: PresentFolders, store: &Store) -> Option<Reflexes> {
-        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), present, store)
+        Reflexes::load(self.folders(), (Path::new(&event.workspace), Path::new(&event.cwd)), present, store)
     }
 
     /// The layers of people's rules and policies in force in a workspace.
     pub fn layers(&self, workspace: &str) -> Vec<Loaded> {
-        config::load(&self.folders, Path::new(workspace), &self.store())
+        config::load(self.folders(), Path::new(workspace), &self.store())
     }
 
     /// The event with its calls of unknown tools translated into actions, as it is judged.
@@ -113,13 +110,14 @@ impl Host {
 
     /// The facts of this machine for an event, under these layers.
     pub(super) fn world(&self, event: &Event, loaded: &[Loaded]) -> LocalWorld<'_> {
-        LocalWorld::new(&event.workspace, self.guard_with(loaded)).of_user(&self.folders.home)
+        LocalWorld::new(&event.workspace, self.guard_with(loaded)).of_user(&self.folders().home)
     }
 
     /// The guard's own folders, and those that the environment would select. Both are protected.
     pub(crate) fn guard(&self) -> Vec<String> {
-        let current = [&self.folders.config, &self.folders.state, &self.folders.cache, &self.folders.program];
-        current.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
+        let folders = self.folders();
+        let current = [&folders.config, &folders.state, &folders.cache, &folders.program];
+        current.into_iter().chain(&folders.elsewhere).map(|path| shown(path)).collect()
     }
 
     /// The same, with further folders of the rules of the user and the administrator.
@@ -130,7 +128,7 @@ impl Host {
 
     /// The folders of the guard's files.
     pub fn folders(&self) -> &Folders {
-        &self.folders
+        self.context.folders()
     }
 }
 

@@ -20,7 +20,7 @@ use std::path::Path;
 impl<'a> Scene<'a> {
     pub(super) fn of(received: &'a Received<'a>) -> Scene<'a> {
         let (host, store, event) = (received.incoming.host, received.incoming.store, &received.event);
-        let (loaded, present) = config::load_with_presence(&host.folders, Path::new(&event.workspace), store);
+        let (loaded, present) = config::load_with_presence(host.folders(), Path::new(&event.workspace), store);
         let (mode, policy) = match received.course() {
             Course::Before => host.policy_of(event, store, &loaded),
             Course::Ran | Course::Ends(_) => (host.mode, host.mode.policy(&loaded)),

@@ -26,7 +26,7 @@ impl Host {
     /// that its agent sent, or without one a payload in the form of Claude Code's.
     pub fn judge(&self, event: &Event, sent: Option<&Value>) -> Judgement {
         let store = self.store();
-        let (loaded, present) = config::load_with_presence(&self.folders, Path::new(&event.workspace), &store);
+        let (loaded, present) = config::load_with_presence(self.folders(), Path::new(&event.workspace), &store);
         // A call without a session is judged as the first call of a new one.
         let first = SessionKey { session: "reflex check", ..session_key(event) };
         let session = if event.session.is_empty() { first } else { session_key(event) };

@@ -45,7 +45,7 @@ const OF_REPOSITORY: [&str; 3] = ["packed-refs", "refs", "logs"];
 impl Host {
     /// The backups of what calls would lose.
     pub fn backups(&self) -> BackupStore {
-        BackupStore::new(self.folders.state.join("kept"), Bounds::default())
+        BackupStore::new(self.folders().state.join("kept"), Bounds::default())
     }
 
     /// Backs up what the call would lose, so that the agent and the person are informed instead of asked. Returns the
@@ -132,7 +132,7 @@ impl Host {
     /// string.
     fn add_repository(&self, known: &RepositoryAtStake, request: &mut Request) -> Result<String, String> {
         let unknown = |_| "the state of the repository is unknown".to_owned();
-        let repository = Repository::discover(Path::new(&known.folder), &self.folders.home);
+        let repository = Repository::discover(Path::new(&known.folder), &self.folders().home);
         let repository = repository.ok_or("the state of the repository is unknown")?;
         let named = repository.work_tree().ok_or("it has no work tree")?.to_owned();
         // A path through a symlink is backed up and restored under its real name.
@@ -183,7 +183,7 @@ impl Host {
     /// Files that git has added to a work tree since the backup of the full tree.
     fn came_later(&self, backup: &Backup) -> Vec<PathBuf> {
         let root = Path::new(&backup.about.tree);
-        let repository = Repository::discover(root, &self.folders.home);
+        let repository = Repository::discover(root, &self.folders().home);
         let tracked = repository.and_then(|known| known.names_in("HEAD", MAX_FILES * 8).ok()).unwrap_or_default();
         let known: BTreeSet<&Path> = backup.items.iter().map(|item| item.path.as_path()).collect();
         let now: BTreeSet<PathBuf> = tracked.iter().map(|name| root.join(name)).collect();

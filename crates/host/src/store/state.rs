@@ -1,6 +1,7 @@
 //! The folder that holds the guard's state of one user.
 
 use super::signing::in_force::InForce;
+use crate::system::context::Context;
 use crate::system::files::once_made;
 use crate::system::folders::Folders;
 use crate::system::{hex, random};
@@ -15,17 +16,27 @@ pub struct Store {
     pub(super) home: PathBuf,
     /// Whether a person's statements count; they do not if only the environment names the home.
     pub(super) may_loosen: bool,
+    /// The key that the hook entry of this call names.
+    pub(super) named_key: Option<String>,
     /// The key in force, once it was looked up.
     pub(super) keys: Arc<OnceLock<InForce>>,
 }
 
+impl Context {
+    /// The store on disk.
+    pub fn store(&self) -> Store {
+        Store { named_key: self.key().map(str::to_owned), ..Store::new(self.folders()) }
+    }
+}
+
 impl Store {
-    /// The store of these folders.
+    /// The store of these folders, for a command whose line names no key.
     pub fn new(folders: &Folders) -> Store {
         Store {
             folder: folders.state.clone(),
             home: folders.home.clone(),
             may_loosen: !folders.may_only_tighten(),
+            named_key: None,
             keys: Arc::default(),
         }
     }

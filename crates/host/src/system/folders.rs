@@ -28,19 +28,6 @@ pub struct Folders {
 /// The home from the command line's `--home`.
 static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the home of this process, for `--home`.
-///
-/// # Errors
-/// The path is not absolute.
-pub fn choose_home(home: &str) -> Result<(), String> {
-    let home = PathBuf::from(home);
-    if !home.is_absolute() {
-        return Err(format!("`--home` needs an absolute path, not `{}`", home.display()));
-    }
-    let _ = CHOSEN.set(home);
-    Ok(())
-}
-
 /// The home from `--home`, which must be passed on to child processes too.
 pub fn chosen_home() -> Option<&'static Path> {
     CHOSEN.get().map(PathBuf::as_path)
@@ -61,6 +48,12 @@ impl Folders {
             }
         }
         Ok(())
+    }
+
+    /// The folders below the home from `--home`.
+    pub(super) fn at(home: PathBuf) -> Folders {
+        let _ = CHOSEN.set(home);
+        Folders::of_user()
     }
 
     /// The folders below the home from `--home`, else below that of the user database. An agent or a repository may

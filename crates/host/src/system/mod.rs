@@ -3,6 +3,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod clock;
+pub(crate) mod context;
 pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod folders;

@@ -13,7 +13,6 @@ pub(crate) mod synthetic;
 
 use reflex_agents::universal;
 use reflex_engine::Judgement;
-use reflex_host::{Host, Mode};
 use reflex_tables::compile::{Entry, Kind, Sources};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -61,7 +60,7 @@ pub(crate) fn judged(example: &Value) -> Judgement {
     let object = event(example);
     let event = universal::read(&object).unwrap_or_else(|problem| panic!("{example}: {problem}"));
     let world = universal::supposed(&object, &event).unwrap();
-    Host::new(Mode::default()).judge_in(&event, &world, &[])
+    crate::guard_of_nobody().judge_in(&event, &world, &[])
 }
 
 pub(crate) fn ids(example: &Value) -> Vec<String> {

@@ -12,7 +12,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use reflex_engine::Verdict;
 use reflex_host::layers::Candidate;
 use reflex_host::store::Search;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,16 +51,16 @@ pub(in crate::commands) fn grammar() -> Command {
         .subcommand(backtest)
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let matches = match matches.subcommand() {
-        Some(("presets", matches)) => return presets::run(matches),
+        Some(("presets", matches)) => return presets::run(context, matches),
         Some(("backtest", matches)) => matches,
         _ => return exit_code::USAGE,
     };
     let file = Path::new(text(matches, "file"));
     let last = matches.get_one::<usize>("last").copied().unwrap_or_default();
     let policy = std::fs::read_to_string(file).map_err(|error| vec![format!("{}: {error}", file.display())]);
-    let outcome = match policy.and_then(|policy| outcome(file, &policy, last)) {
+    let outcome = match policy.and_then(|policy| outcome(&context.host(Mode::default()), file, &policy, last)) {
         Ok(outcome) => outcome,
         Err(problems) => {
             problems.iter().for_each(|problem| complain(&visible(problem)));
@@ -76,16 +76,16 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the output of `--json` for a policy text that replaces the user's policy.
-pub(in crate::commands) fn as_json(policy: &str, last: usize) -> Result<Value, String> {
-    let outcome = outcome(Path::new("policy"), policy, last);
+pub(in crate::commands) fn as_json(context: &Context, policy: &str, last: usize) -> Result<Value, String> {
+    let outcome = outcome(&context.host(Mode::default()), Path::new("policy"), policy, last);
     outcome.map(|outcome| outcome.json()).map_err(|problems| problems.join("\n"))
 }
 
 /// Shows which decisions about the newest recorded calls a policy would have changed.
-pub(in crate::commands) fn preview(file: &Path, policy: &str) {
+pub(in crate::commands) fn preview(host: &Host, file: &Path, policy: &str) {
     const LAST: usize = 1000;
     const MAX_SHOWN: usize = 5;
-    let Ok(outcome) = outcome(file, policy, LAST) else { return };
+    let Ok(outcome) = outcome(host, file, policy, LAST) else { return };
     let total: usize = outcome.changes.values().flat_map(BTreeMap::values).map(|(count, _)| count).sum();
     let judged = outcome.judged;
     print(&format!("It would have changed {total} of the newest {judged} recorded calls."));
@@ -98,13 +98,12 @@ pub(in crate::commands) fn preview(file: &Path, policy: &str) {
 
 /// # Errors
 /// The problems of the policy, or the reason why the log cannot be read.
-fn outcome(file: &Path, policy: &str, last: usize) -> Result<Outcome, Vec<String>> {
-    let host = Host::new(Mode::default());
+fn outcome(host: &Host, file: &Path, policy: &str, last: usize) -> Result<Outcome, Vec<String>> {
     let candidate = Candidate::compile(host.folders(), file, policy)?;
     let calls = Search { fields: vec![("kind".into(), "call".into())], ..Search::default() };
     let records = host.store().log().search(&calls, last);
     let records = records.map_err(|error| vec![format!("the audit log: {error}")])?;
-    Ok(judged(&host, &candidate, &records))
+    Ok(judged(host, &candidate, &records))
 }
 
 /// Judges every call under both policies; a repeated call is judged once.

@@ -6,19 +6,19 @@ use crate::terminal::output::{print, print_json};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::layers::{preset_in_force, standing};
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Mode};
 use serde_json::{Value, json};
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
-        Some(("show", matches)) => show(matches),
+        Some(("show", matches)) => show(context, matches),
         _ => exit_code::USAGE,
     }
 }
 
 /// Returns the output of `--json`.
-pub(in crate::commands) fn as_json() -> Value {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn as_json(context: &Context) -> Value {
+    let host = context.host(Mode::default());
     let policy = host.policy_name(&host.placed(Default::default()));
     let layers = rules::here(&host);
     let standing = standing(&layers, policy);
@@ -40,12 +40,12 @@ pub(in crate::commands) fn as_json() -> Value {
     json!({"schema": "reflex/config-v1", "policy": preset_in_force(&layers, policy), "layers": rows})
 }
 
-fn show(matches: &ArgMatches) -> u8 {
+fn show(context: &Context, matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
-        print_json(&as_json().to_string());
+        print_json(&as_json(context).to_string());
         return exit_code::OK;
     }
-    let host = Host::new(Mode::default());
+    let host = context.host(Mode::default());
     let policy = host.policy_name(&host.placed(Default::default()));
     let layers = rules::here(&host);
     let standing = standing(&layers, policy);

@@ -10,7 +10,7 @@ use reflex_engine::Event;
 use reflex_host::answers::record;
 use reflex_host::rules::import::{Fate, Import, ImportedLine, Source, import};
 use reflex_host::rules::{MAX_BYTES, load_rule_file};
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,8 +52,8 @@ pub(in crate::commands) fn grammar() -> Command {
         .arg(json())
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
         Some(Err(name)) => {
             let known: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();

@@ -7,7 +7,7 @@ use crate::terminal::paint::Paint;
 use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use clap::{ArgMatches, Command};
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Mode};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -42,9 +42,9 @@ pub(in crate::commands) fn grammar() -> Command {
         .arg(json())
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     if matches.get_flag("write") {
-        return write();
+        return write(context);
     }
     let presets: Vec<(&str, &str)> = Mode::names().into_iter().map(|name| (name, Mode::about(name))).collect();
     if matches.get_flag("json") {
@@ -63,8 +63,8 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     exit_code::OK
 }
 
-fn write() -> u8 {
-    let folder = Host::new(Mode::default()).folders().config.clone();
+fn write(context: &Context) -> u8 {
+    let folder = context.folders().config.clone();
     let file = folder.join("policy.yaml");
     let shown = visible(&file.to_string_lossy());
     let made = fs::create_dir_all(&folder).and_then(|()| File::create_new(&file)?.write_all(STARTER.as_bytes()));

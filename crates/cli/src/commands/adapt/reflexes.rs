@@ -12,6 +12,7 @@ mod test;
 use crate::exit_code;
 use crate::terminal::arguments::{flag, json, option};
 use clap::{Arg, ArgMatches, Command};
+use reflex_host::Context;
 
 /// Returns the grammar of the command.
 pub(in crate::commands) fn grammar() -> Command {
@@ -59,14 +60,14 @@ pub(in crate::commands) fn grammar() -> Command {
         )
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
-        Some(("list", matches)) => list::run(matches),
-        Some(("add", matches)) => take::add(matches),
-        Some(("remove", matches)) => take::remove(matches),
-        Some(("update", matches)) => take::update(matches),
-        Some(("new", matches)) => template::run(matches),
-        Some(("test", matches)) => test::run(matches),
+        Some(("list", matches)) => list::run(context, matches),
+        Some(("add", matches)) => take::add(context, matches),
+        Some(("remove", matches)) => take::remove(context, matches),
+        Some(("update", matches)) => take::update(context, matches),
+        Some(("new", matches)) => template::run(context, matches),
+        Some(("test", matches)) => test::run(context, matches),
         Some(("catalog", matches)) => catalog::run(matches),
         _ => exit_code::USAGE,
     }

@@ -18,20 +18,20 @@ use reflex_host::layers::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, Opened, named, open,
 use reflex_host::rules::renamed;
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::store::Search;
-use reflex_host::{Host, Mode, library_rules};
+use reflex_host::{Context, Host, Mode, library_rules};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
-        Some(("list", matches)) => list(matches),
-        Some(("show", matches)) => show(matches),
-        Some(("validate", matches)) => validate(matches),
+        Some(("list", matches)) => list(context, matches),
+        Some(("show", matches)) => show(context, matches),
+        Some(("validate", matches)) => validate(context, matches),
         Some(("test", matches)) if rules_event::is_meant(matches) => rules_event::run(matches),
-        Some(("test", matches)) => test(matches),
-        Some(("stages", matches)) => stages(matches),
-        Some(("new", matches)) => rules_new::run(matches),
-        Some(("off", matches)) => off(matches),
+        Some(("test", matches)) => test(context, matches),
+        Some(("stages", matches)) => stages(context, matches),
+        Some(("new", matches)) => rules_new::run(context, matches),
+        Some(("off", matches)) => off(context, matches),
         _ => exit_code::USAGE,
     }
 }
@@ -98,8 +98,8 @@ fn layer_row(layer: &Opened, rule: &Rule) -> Row {
 }
 
 /// Lists the rules that stopped calls according to the audit log, with people's answers.
-fn list_by_asks(as_json: bool) -> u8 {
-    let records = match Host::new(Mode::default()).store().log().search(&Search::default(), usize::MAX) {
+fn list_by_asks(context: &Context, as_json: bool) -> u8 {
+    let records = match context.store().log().search(&Search::default(), usize::MAX) {
         Ok(records) => records,
         Err(error) => {
             complain(&format!("the audit log: {error}"));
@@ -124,21 +124,21 @@ fn list_by_asks(as_json: bool) -> u8 {
 }
 
 /// Returns the output of `rules list --json`.
-pub(in crate::commands) fn listed() -> Value {
-    let rows = rows(&Host::new(Mode::default())).into_iter();
+pub(in crate::commands) fn listed(context: &Context) -> Value {
+    let rows = rows(&context.host(Mode::default())).into_iter();
     let rows: Vec<Value> = rows.map(|row| with_place(row.all, &row.at)).collect();
     json!({"schema": "reflex/rules-v1", "rules": rows})
 }
 
-fn list(matches: &ArgMatches) -> u8 {
+fn list(context: &Context, matches: &ArgMatches) -> u8 {
     if matches.get_flag("by-asks") {
-        return list_by_asks(matches.get_flag("json"));
+        return list_by_asks(context, matches.get_flag("json"));
     }
     if matches.get_flag("json") {
-        print_json(&listed().to_string());
+        print_json(&listed(context).to_string());
         return exit_code::OK;
     }
-    let rows = rows(&Host::new(Mode::default()));
+    let rows = rows(&context.host(Mode::default()));
     let head = ["rule", "usually", "tier", "what it is about"];
     let mut table = vec![head.map(str::to_owned).to_vec()];
     for row in rows {
@@ -186,8 +186,8 @@ fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, String> {
     })
 }
 
-fn off(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+fn off(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let rows = rows(&host);
     match row_of(&rows, text(matches, "id")) {
         Ok(row) => rules_off::run(&host, matches, rules_off::Known { id: &row.id, tier: &row.tier }),
@@ -198,8 +198,8 @@ fn off(matches: &ArgMatches) -> u8 {
     }
 }
 
-fn show(matches: &ArgMatches) -> u8 {
-    let rows = rows(&Host::new(Mode::default()));
+fn show(context: &Context, matches: &ArgMatches) -> u8 {
+    let rows = rows(&context.host(Mode::default()));
     let row = match row_of(&rows, text(matches, "id")) {
         Ok(row) => row,
         Err(problem) => {
@@ -235,8 +235,8 @@ fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, String> {
     if paths.is_empty() { Ok(here(host)) } else { Ok(vec![named(&paths)?]) }
 }
 
-fn validate(matches: &ArgMatches) -> u8 {
-    let opened = match asked(matches, &Host::new(Mode::default())) {
+fn validate(context: &Context, matches: &ArgMatches) -> u8 {
+    let opened = match asked(matches, &context.host(Mode::default())) {
         Ok(opened) => opened,
         Err(problem) => {
             complain(&visible(&problem));
@@ -244,7 +244,7 @@ fn validate(matches: &ArgMatches) -> u8 {
         }
     };
     let unreadable: Vec<String> = opened.iter().flat_map(layer_problems).collect();
-    let host = Host::new(Mode::default());
+    let host = context.host(Mode::default());
     let idle = if matches.contains_id("path") { Vec::new() } else { idle(&host, &opened) };
     let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
     let reviewed: Vec<Vec<Problem>> =
@@ -335,8 +335,8 @@ fn underlined(file: &SourceFile, problem: &Problem) -> String {
     renderer.render(&[group])
 }
 
-fn test(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+fn test(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let opened = match asked(matches, &host) {
         Ok(opened) => opened,
         Err(problem) => {
@@ -401,8 +401,8 @@ struct Trial {
 /// Maximum number of records that are counted.
 const MAX_RECORDS: usize = 100_000;
 
-fn stages(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+fn stages(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let log = host.store().log();
     let mut trials: Vec<Trial> = Vec::new();
     for layer in here(&host) {

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::FakeWorld;
 use reflex_engine::shell::Command;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 use serde_json::{Map, Value, json};
 
 /// Commands that only prepare for another.
@@ -23,8 +23,8 @@ struct Subject {
     quiet: &'static str,
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let subject = match matches.get_one::<String>("id") {
         None => Ok(of_command(&host, "docker system prune")),
         Some(id) => match why::record(&host, id) {

@@ -10,10 +10,10 @@ use crate::terminal::output::print;
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let id = text(matches, "id");
     let Some(person) = person(&host.store(), "allow", id) else { return exit_code::FOUND };
     let written = line(&host, matches).and_then(|line| policy_line::add(&host, &line, &person));

@@ -11,14 +11,14 @@ use reflex_engine::{Decision, Judgement};
 use reflex_host::answers::once;
 use reflex_host::person::at_terminal;
 use reflex_host::store::approvals::{Grant, Pending};
-use reflex_host::{Appeal, Host, MAX_APPEALS, Mode};
+use reflex_host::{Appeal, Context, Host, MAX_APPEALS, Mode};
 use serde_json::json;
 
 /// Name of a caller that has not been shown to be a person.
 const AGENT: &str = "agent";
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let (id, because) = (text(matches, "id"), text(matches, "because"));
     let Some(pending) = host.store().pending_call(id) else {
         complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id)));

@@ -22,23 +22,19 @@ use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::store::pause::{MAX_PAUSE, Pause};
-use reflex_host::{Host, Mode, duration, local, now};
+use reflex_host::{Context, Mode, duration, local, now};
 use serde_json::{Value, json};
 
-fn store() -> Store {
-    Host::new(Mode::default()).store()
-}
-
 /// `reflex pending`: the calls that wait for a person.
-pub(in crate::commands) fn pending(matches: &ArgMatches) -> u8 {
-    let store = store();
+pub(in crate::commands) fn pending(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     if matches.get_flag("clear") {
         return clear_all(&store);
     }
     if !matches.get_flag("json") && Screen::is_possible() {
         // An agent may read the list but cannot answer.
         if let Ok(person) = at_terminal() {
-            return list::open(&store, &person);
+            return list::open(context, &person);
         }
     }
     let all = waiting(&store);
@@ -97,8 +93,8 @@ fn print_group(calls: &[&Pending]) {
 }
 
 /// `reflex approve ID`: one yes, to exactly one call.
-pub(in crate::commands) fn approve(matches: &ArgMatches) -> u8 {
-    let store = store();
+pub(in crate::commands) fn approve(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     let Some((call, person)) = answerable(&store, matches, "approve") else { return exit_code::FOUND };
     // Without an id, the person must see the selected call in full.
     let is_full = matches.get_flag("full") || !matches.contains_id("id");
@@ -210,8 +206,8 @@ fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) 
 }
 
 /// `reflex deny ID`: the call stays blocked and leaves the list.
-pub(in crate::commands) fn deny(matches: &ArgMatches) -> u8 {
-    let store = store();
+pub(in crate::commands) fn deny(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     let Some((call, person)) = answerable(&store, matches, "deny") else { return exit_code::FOUND };
     let message = text(matches, "message").trim();
     let done = match message {
@@ -227,8 +223,8 @@ pub(in crate::commands) fn deny(matches: &ArgMatches) -> u8 {
 }
 
 /// `reflex grants`: lists approvals; `revoke` takes one back.
-pub(in crate::commands) fn grants(matches: &ArgMatches) -> u8 {
-    let store = store();
+pub(in crate::commands) fn grants(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     if let Some(id) = matches.get_one::<String>("revoke") {
         let person = match person(&store, "revoke", id) {
             Some(person) => person,
@@ -276,8 +272,8 @@ pub(in crate::commands) fn grants(matches: &ArgMatches) -> u8 {
 }
 
 /// `reflex off --for 10m --reason …`: refuses no call for a while, then turns on again.
-pub(in crate::commands) fn off(matches: &ArgMatches) -> u8 {
-    let store = store();
+pub(in crate::commands) fn off(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     if matches.get_flag("end") {
         // Ending the pause only makes things safer, so anyone may do it.
         let done = store.end_pause().map_err(|error| error.to_string());
@@ -294,7 +290,7 @@ pub(in crate::commands) fn off(matches: &ArgMatches) -> u8 {
         complain("say why with --reason");
         return exit_code::USAGE;
     }
-    let within = if matches.get_flag("here") { project_here() } else { String::new() };
+    let within = if matches.get_flag("here") { project_here(context) } else { String::new() };
     let pause = Pause { until: now() + length, reason, by: person.name, within };
     print(&format!(
         "For {} every call of every agent{} runs, whatever it would do.",
@@ -317,9 +313,9 @@ pub(in crate::commands) fn off(matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the root of the project here, as an agent's calls in it report it.
-pub(in crate::commands) fn project_here() -> String {
+pub(in crate::commands) fn project_here(context: &Context) -> String {
     let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
-    Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
+    context.host(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
 }
 
 fn finish(done: Result<impl Sized, String>, message: &str) -> u8 {

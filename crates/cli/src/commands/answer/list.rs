@@ -11,6 +11,7 @@ use crate::terminal::consent::Consent;
 use crate::terminal::output::complain;
 use crate::terminal::screen::Screen;
 use crate::terminal::visible::visible;
+use reflex_host::Context;
 use reflex_host::answers::waiting;
 use reflex_host::person::Person;
 use reflex_host::store::Store;
@@ -24,7 +25,8 @@ const TICK: Duration = Duration::from_millis(250);
 const MAX_UNREAD: u32 = 8;
 
 /// Shows the list until the person closes it.
-pub(in crate::commands) fn open(store: &Store, person: &Person) -> u8 {
+pub(in crate::commands) fn open(context: &Context, person: &Person) -> u8 {
+    let store = &context.store();
     let consent = match Consent::held(store) {
         Ok(Some(consent)) => consent,
         Ok(None) => return exit_code::FOUND,
@@ -34,7 +36,7 @@ pub(in crate::commands) fn open(store: &Store, person: &Person) -> u8 {
         }
     };
     let Some(signer) = consent.signer() else { return exit_code::FOUND };
-    let mut list = List::new(store, person, signer, is_shared());
+    let mut list = List::new(context, person, signer, is_shared());
     match Screen::begin().and_then(|mut screen| run(store, &mut list, &mut screen)) {
         Ok(()) => exit_code::OK,
         Err(error) => {

@@ -101,7 +101,7 @@ pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Res
         return Err("files beside it were not accepted yet: look at them with `reflex trust` first".into());
     }
     if !line.in_project {
-        backtest::preview(&file, &text);
+        backtest::preview(host, &file, &text);
     }
     print(&format!("{} would say in addition:\n{key}", visible(&name)));
     line.text.lines().for_each(|line| print(&visible(line)));

@@ -11,7 +11,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::person::at_terminal;
 use reflex_host::store::Store;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Mode};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,8 @@ struct Habit {
 }
 
 /// `reflex suggest`: shows the suggestions, and at a terminal writes those that the person wants.
-pub(in crate::commands) fn suggest(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn suggest(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let store = host.store();
     let habits = match habits(&store) {
         Ok(habits) => habits,

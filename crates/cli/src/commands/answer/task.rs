@@ -12,7 +12,7 @@ use reflex_engine::Event;
 use reflex_host::layers::trust::repository;
 use reflex_host::store::tasks::Declared;
 use reflex_host::store::{Search, Store};
-use reflex_host::{Host, MAX_IN_A_ROW, Mode, now, timestamp};
+use reflex_host::{Context, MAX_IN_A_ROW, Mode, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -47,8 +47,8 @@ pub(in crate::commands) fn grammar() -> Command {
         .subcommand(Command::new("end").about("End the task; needs a person at a terminal"))
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let workspace = host.placed(Event::default()).workspace;
     match matches.subcommand() {
         Some(("start", matches)) => start(matches, &host.store(), &workspace),

@@ -13,13 +13,13 @@ use reflex_host::answers::record;
 use reflex_host::layers::{Offer, offer, offer_of_user, trust};
 use reflex_host::reflexes::offers;
 use reflex_host::store::Store;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Mode};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use std::path::Path;
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let store = host.store();
     let event = host.placed(Event::default());
     let workspace = event.workspace;

@@ -12,7 +12,7 @@ use crate::terminal::output::{complain, print};
 use crate::terminal::person::person;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use reflex_host::signing::InForce;
-use reflex_host::{Host, Mode, open_browser};
+use reflex_host::{Context, open_browser};
 use reflex_ui::{Address, Commands, Page, serve};
 use serde_json::Value;
 
@@ -26,24 +26,24 @@ pub(in crate::commands) fn grammar() -> Command {
         .arg(flag("no-open", "Print the address and a code instead of opening a browser"))
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     let Some(person) = person(&store, "ui", "") else { return code::FOUND };
     let commands = Commands {
-        status: || status(&Host::new(Mode::default()).store()),
+        status: |context| status(context, &context.store()),
         explain: explained,
         rules,
         config,
         backtest,
-        search: |words, limit| {
-            let log = Host::new(Mode::default()).store().log();
+        search: |context, words, limit| {
+            let log = context.store().log();
             let words = Words { words, since: None, until: None };
             let found = found(&log, words, limit).map_err(|error| error.to_string())?;
             Ok(found.into_iter().map(Value::Object).collect())
         },
     };
     let port = matches.get_one::<u16>("port").copied().unwrap_or_default();
-    let page = Page { person, port, commands };
+    let page = Page { context: context.clone(), person, port, commands };
     let is_signed = *store.key_in_force() != InForce::Unprotected;
     match serve(page, |address| report(address, !matches.get_flag("no-open"), is_signed)) {
         Ok(()) => code::OK,

@@ -13,12 +13,12 @@ use crate::terminal::visible::{visible, visible_json};
 use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
 use reflex_host::store::{Log, Search, Store};
-use reflex_host::{Host, Mode, local, moment, timestamp};
+use reflex_host::{Context, local, moment, timestamp};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     let log = store.log();
     let done = match matches.subcommand() {
         Some(("path", _)) => {

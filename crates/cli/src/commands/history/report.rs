@@ -14,7 +14,7 @@ use clap::ArgMatches;
 use page::{Page, Section};
 use reflex_host::store::Search;
 use reflex_host::store::canary::CANARY;
-use reflex_host::{Host, Mode, local, moment, now, timestamp};
+use reflex_host::{Context, local, moment, now, timestamp};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,14 +24,14 @@ const MAX_ROWS: usize = 8;
 /// Maximum number of characters of a call.
 const MAX_CHARS: usize = 100;
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let written = text(matches, "since");
     let Some(since) = time(written) else {
         complain(&format!("`{}` is not a time (e.g. 12h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
         return exit_code::USAGE;
     };
     let search = Search { since: Some(timestamp(since)), ..Search::default() };
-    let records = match Host::new(Mode::default()).store().log().search(&search, usize::MAX) {
+    let records = match context.store().log().search(&search, usize::MAX) {
         Ok(records) => records,
         Err(error) => {
             complain(&format!("the audit log: {error}"));

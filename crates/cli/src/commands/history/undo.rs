@@ -16,7 +16,7 @@ use reflex_engine::Event;
 use reflex_host::answers::record;
 use reflex_host::keep::{About, Backup, BackupStore, ItemKind, Listed, Plan, State, Step, size};
 use reflex_host::person::at_terminal;
-use reflex_host::{Host, Mode, timestamp};
+use reflex_host::{Context, Host, Mode, timestamp};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -41,8 +41,8 @@ pub(in crate::commands) fn grammar() -> Vec<Command> {
 }
 
 /// `reflex undo`.
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let store = host.backups();
     if matches.get_flag("session") {
         return session(&host, matches);
@@ -112,8 +112,8 @@ fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
 }
 
 /// `reflex gc`.
-pub(in crate::commands) fn gc(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn gc(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let store = host.backups();
     // A clock that is set forward makes every backup expire.
     if store.expired() > 0 && !may_weaken(&host.store(), "gc") {

@@ -12,7 +12,7 @@ use clap::ArgMatches;
 use reflex_engine::shell::quoted;
 use reflex_host::answers::waiting;
 use reflex_host::store::Search;
-use reflex_host::{Host, Mode, local, moment};
+use reflex_host::{Context, Host, Mode, local, moment};
 use serde_json::{Map, Value};
 use std::io::Write;
 
@@ -26,8 +26,8 @@ pub(in crate::commands) fn record(host: &Host, id: &str) -> Option<Map<String, V
     by("pending").or_else(|| by("grant")).or_else(|| by("kept")).or_else(|| by("id"))
 }
 
-pub(in crate::commands) fn why(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn why(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let newest = || waiting(&host.store()).into_iter().next().map(|call| call.id);
     let Some(id) = matches.get_one::<String>("id").cloned().or_else(newest) else {
         complain("no pending calls; name the id of a decision");
@@ -159,8 +159,8 @@ fn print_record(record: &Map<String, Value>) {
     }
 }
 
-pub(in crate::commands) fn report(matches: &ArgMatches) -> u8 {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn report(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
     let id = text(matches, "id");
     let Some(record) = record(&host, id) else {
         complain(&format!("no decision `{}` in the audit log", visible(id)));

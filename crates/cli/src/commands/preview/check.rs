@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use reflex_agents::{Agent, Payload, caller, object, universal};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -39,8 +39,8 @@ impl Question {
     }
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let question = match question(matches) {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let question = match question(context, matches) {
         Ok(question) => question,
         Err(problem) => {
             complain(&problem);
@@ -58,12 +58,12 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     code(&judgement.verdict)
 }
 
-pub(in crate::commands) fn question(matches: &ArgMatches) -> Result<Question, String> {
+pub(in crate::commands) fn question(context: &Context, matches: &ArgMatches) -> Result<Question, String> {
     let mode = mode(matches)?;
     let agent = text(matches, "agent");
     let agent =
         reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`; known: {}", agents(|_| true)))?;
-    let host = Host::new(mode);
+    let host = context.host(mode);
     if matches.get_flag("payload") {
         let named = matches.value_source("agent") == Some(ValueSource::CommandLine);
         return payload(host, named.then_some(agent));
@@ -80,7 +80,7 @@ pub(in crate::commands) fn question(matches: &ArgMatches) -> Result<Question, St
 }
 
 /// Builds the question from the fields `command` and, if present, `cwd`, `agent` and `mode`.
-pub(in crate::commands) fn asked(fields: &Map<String, Value>) -> Result<Question, String> {
+pub(in crate::commands) fn asked(context: &Context, fields: &Map<String, Value>) -> Result<Question, String> {
     let field = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let command = field("command").ok_or("name a command")?.to_owned();
     // No command is a JSON object.
@@ -88,7 +88,7 @@ pub(in crate::commands) fn asked(fields: &Map<String, Value>) -> Result<Question
         && let Ok(payload) = object(command.as_bytes())
     {
         let mode = field("mode").and_then(Mode::named).unwrap_or_default();
-        return of_payload(Host::new(mode), None, &payload);
+        return of_payload(context.host(mode), None, &payload);
     }
     let agent = field("agent").unwrap_or("claude");
     let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
@@ -100,7 +100,7 @@ pub(in crate::commands) fn asked(fields: &Map<String, Value>) -> Result<Question
         Some(folder) => existing(folder)?,
         None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
     };
-    Ok(of_command(Host::new(mode), agent, (command, &cwd)))
+    Ok(of_command(context.host(mode), agent, (command, &cwd)))
 }
 
 fn of_command(host: Host, agent: &'static Agent, (command, cwd): (String, &Path)) -> Question {

@@ -8,7 +8,7 @@ use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
 use reflex_agents::{Reply, deliver, find, universal};
 use reflex_engine::Verdict;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 use serde_json::{Map, Value, json};
 
 /// Recorded calls, one JSON object per line: `title`, `agent`, `payload` and the `facts` of the world it is judged in.
@@ -23,8 +23,10 @@ struct Played {
     reason: String,
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let played: Result<Vec<Played>, String> = CALLS.lines().filter(|line| !line.trim().is_empty()).map(play).collect();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
+    let lines = CALLS.lines().filter(|line| !line.trim().is_empty());
+    let played: Result<Vec<Played>, String> = lines.map(|line| play(&host, line)).collect();
     match played {
         Ok(calls) if matches.get_flag("json") => {
             calls.iter().for_each(|call| print(&as_json(call).to_string()));
@@ -41,7 +43,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-fn play(line: &str) -> Result<Played, String> {
+fn play(host: &Host, line: &str) -> Result<Played, String> {
     let call: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| format!("a recorded call is damaged: {error}"))?;
     let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or("");
@@ -51,7 +53,7 @@ fn play(line: &str) -> Result<Played, String> {
     event.home = "/home/me".into();
     event.workspace = "/home/me/shop".into();
     let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
-    let verdict = Host::new(Mode::default()).judge_in(&event, &world, &[]).verdict;
+    let verdict = host.judge_in(&event, &world, &[]).verdict;
     let word = word(&verdict);
     // An agent reads the standing advice once; repeating it would fill the table.
     let verdict = Verdict { knows_steps: true, ..as_run(&verdict) };

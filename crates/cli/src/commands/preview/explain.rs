@@ -14,14 +14,15 @@ use marked::{Line, short};
 use reflex_agents::{AGENTS, Agent, Reply, deliver, universal};
 use reflex_engine::shell::{Command, DerivationId, ExecTarget, Span, Value};
 use reflex_engine::{Effect, Judgement, Target};
+use reflex_host::Context;
 use serde_json::{Map, Value as Json, json};
 use stages::{Stage, stages};
 
 /// Maximum width of the call in the first line.
 const WIDTH: usize = 100;
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let question = match question(matches) {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let question = match question(context, matches) {
         Ok(question) => question,
         Err(problem) => {
             complain(&problem);
@@ -43,8 +44,8 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the output of `--json` for a command given by the fields `command`, `cwd`, `agent` and `mode`.
-pub(in crate::commands) fn explained(fields: &Map<String, Json>) -> Result<Json, String> {
-    let question = asked(fields)?;
+pub(in crate::commands) fn explained(context: &Context, fields: &Map<String, Json>) -> Result<Json, String> {
+    let question = asked(context, fields)?;
     let judgement = question.judgement();
     let policy = question.host.policy_name(&question.event);
     let stages = stages(&question.event, policy, &judgement);

@@ -14,7 +14,7 @@ use reflex_host::doctor::{Trouble, answers, copies, examine, silencing, taken_na
 use reflex_host::layers::{Loaded, lowered};
 use reflex_host::notices::desktop_trouble;
 use reflex_host::state_folder::obstacle;
-use reflex_host::{Host, Mode, UnseenLine, Wiring, timestamp};
+use reflex_host::{Context, Mode, UnseenLine, Wiring, timestamp};
 use serde_json::{Value, json};
 
 /// Returns the files that `init` writes, for the requested agent or for all agents that are used here.
@@ -35,27 +35,27 @@ fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     Ok(wirings)
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let wirings = match wirings(matches) {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
     if matches.get_flag("fix") {
-        own_program::settle().unwrap_or_else(|problem| complain(&problem));
-        wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(mend);
+        own_program::settle(context).unwrap_or_else(|problem| complain(&problem));
+        wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(|wiring| mend(context, wiring));
     }
     let examined: Vec<(String, Vec<Trouble>)> = wirings
         .iter()
-        .map(|wiring| (name(wiring), [examine(wiring), unseen_lines(wiring)].concat()))
-        .chain([("reflex".to_owned(), guard_troubles())])
+        .map(|wiring| (name(wiring), [examine(wiring), unseen_lines(context, wiring)].concat()))
+        .chain([("reflex".to_owned(), guard_troubles(context))])
         .collect();
-    let lowered = lowered(&layers());
+    let lowered = lowered(&layers(context));
     let bypassing = init_mcp::bypassing();
     let taken = taken_name();
     if matches.get_flag("json") {
-        print_json(&as_json(&examined, &lowered, &bypassing, taken.as_deref()).to_string());
+        print_json(&as_json(context, &examined, &lowered, &bypassing, taken.as_deref()).to_string());
     } else {
-        examined.iter().for_each(|(name, troubles)| show(name, troubles));
+        examined.iter().for_each(|(name, troubles)| show(context, name, troubles));
         let supervision = reflex_supervise::probe().err();
         let supervision = supervision.map(|why| format!("`reflex run --supervise` cannot work here: {why}"));
         let notes = lowered.iter().chain(&bypassing).chain(&supervision).chain(&taken);
@@ -65,10 +65,10 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Installs the hook and trusts it, like `init`. Problems that only a person can fix are reported afterwards.
-fn mend(wiring: &Wiring) {
+fn mend(context: &Context, wiring: &Wiring) {
     let put = wiring.install().and_then(|change| {
         let wanted = change.before != change.after;
-        if wanted { put(wiring, &change).map(|()| wanted) } else { Ok(wanted) }
+        if wanted { put(context, wiring, &change).map(|()| wanted) } else { Ok(wanted) }
     });
     match put {
         Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),
@@ -87,8 +87,8 @@ fn name(wiring: &Wiring) -> String {
 const IN_PROJECT: &str = " (project)";
 
 /// Reports dangerous shell lines of command files that the agent shows to no hook.
-fn unseen_lines(wiring: &Wiring) -> Vec<Trouble> {
-    let host = Host::new(Mode::default());
+fn unseen_lines(context: &Context, wiring: &Wiring) -> Vec<Trouble> {
+    let host = context.host(Mode::default());
     let here = host.settled(Event { client: wiring.agent().into(), ..Event::default() });
     let Some(agent) = reflex_agents::find(wiring.agent()) else { return Vec::new() };
     let lines = host.unseen_lines(agent, &here, &host.layers(&here.workspace)).into_iter();
@@ -104,8 +104,8 @@ fn unseen_lines(wiring: &Wiring) -> Vec<Trouble> {
 }
 
 /// Returns the problems of the guard itself, independent of any agent.
-fn guard_troubles() -> Vec<Trouble> {
-    let host = Host::new(Mode::default());
+fn guard_troubles(context: &Context) -> Vec<Trouble> {
+    let host = context.host(Mode::default());
     let store = host.store();
     let unwritable = obstacle(host.folders());
     let unkept = host.backups().check().err().filter(|_| unwritable.is_none()).map(|refused| Trouble {
@@ -126,8 +126,8 @@ fn guard_troubles() -> Vec<Trouble> {
     let disputed =
         key.problem().map(|why| Trouble { what: format!("no approval counts: {why}"), fix: key.remedy().into() });
     let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
-    let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
-    let silent = desktop_trouble(&layers());
+    let broken: Vec<Trouble> = layers(context).iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
+    let silent = desktop_trouble(&layers(context));
     copies()
         .into_iter()
         .chain(silent)
@@ -140,20 +140,21 @@ fn guard_troubles() -> Vec<Trouble> {
 }
 
 /// Returns people's files that are in force here.
-fn layers() -> Vec<Loaded> {
-    let host = Host::new(Mode::default());
+fn layers(context: &Context) -> Vec<Loaded> {
+    let host = context.host(Mode::default());
     host.layers(&host.placed(Event::default()).workspace)
 }
 
-fn last_call(name: &str) -> Option<u64> {
+fn last_call(context: &Context, name: &str) -> Option<u64> {
     let agent = name.trim_end_matches(IN_PROJECT);
-    let beats = Host::new(Mode::default()).store().heartbeats();
+    let beats = context.store().heartbeats();
     beats.iter().filter(|beat| beat.agent == agent).map(|beat| beat.time).max()
 }
 
-fn show(name: &str, troubles: &[Trouble]) {
+fn show(context: &Context, name: &str, troubles: &[Trouble]) {
     if troubles.is_empty() && name != "reflex" {
-        let called = last_call(name).map_or("no call seen yet".to_owned(), |time| format!("last call {}", ago(time)));
+        let called =
+            last_call(context, name).map_or("no call seen yet".to_owned(), |time| format!("last call {}", ago(time)));
         print(&format!("{name}: ok, the hook is installed and answers; {called}"));
     }
     for trouble in troubles {
@@ -162,6 +163,7 @@ fn show(name: &str, troubles: &[Trouble]) {
 }
 
 fn as_json(
+    context: &Context,
     examined: &[(String, Vec<Trouble>)],
     lowered: &[String],
     bypassing: &[String],
@@ -170,7 +172,7 @@ fn as_json(
     let of = |(name, troubles): &(String, Vec<Trouble>)| {
         let list: Vec<Value> =
             troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
-        json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
+        json!({"subject": name, "last_call": last_call(context, name).map(timestamp), "troubles": list})
     };
     let examined: Vec<Value> = examined.iter().map(of).collect();
     let supervision = match reflex_supervise::probe() {

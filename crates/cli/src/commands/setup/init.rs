@@ -24,45 +24,45 @@ use reflex_host::person::no_agent_above;
 use reflex_host::signing::InForce;
 use reflex_host::state_folder::obstacle;
 use reflex_host::store::Store;
-use reflex_host::{Host, Mode, Wiring};
+use reflex_host::{Context, Host, Mode, Wiring};
 use serde_json::json;
 use std::path::Path;
 
-pub(in crate::commands) fn init(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn init(context: &Context, matches: &ArgMatches) -> u8 {
     if matches.get_flag("git") {
-        return of_git(matches, Work::PutIn);
+        return of_git(context, matches, Work::PutIn);
     }
     if matches.get_flag("mcp") {
-        return init_mcp::change(matches, Work::PutIn);
+        return init_mcp::change(context, matches, Work::PutIn);
     }
-    let wirings = match selected(matches) {
+    let wirings = match selected(context, matches) {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
     let is_dry = matches.get_flag("dry-run");
-    if !is_dry && names_another_key(&wirings) {
+    if !is_dry && names_another_key(context, &wirings) {
         return exit_code::FOUND;
     }
-    let wirings = match keyed(matches, wirings) {
+    let wirings = match keyed(context, matches, wirings) {
         Ok(wirings) => wirings,
         Err(problem) => {
             complain(&visible(&problem));
             return exit_code::FOUND;
         }
     };
-    let result = put_in(matches, &wirings);
+    let result = put_in(context, matches, &wirings);
     if !is_dry && !matches.get_flag("yes") && result == exit_code::OK {
         let wired: Vec<Wiring> = wirings.into_iter().filter(has_hook).collect();
-        verify_live::offer(&wired);
+        verify_live::offer(context, &wired);
         if !wired.is_empty() {
-            pin::offer();
+            pin::offer(context);
         }
     }
     result
 }
 
 /// Adds the hooks after one question for all files.
-fn put_in(matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
+fn put_in(context: &Context, matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
     let (mut plan, mut in_place, mut result) = (Vec::new(), Vec::new(), exit_code::OK);
     for wiring in wirings.iter().filter(|wiring| !wiring.is_written_by_agent()) {
         match wanted(matches, wiring) {
@@ -78,14 +78,14 @@ fn put_in(matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
             }
         }
     }
-    let consent = consent(matches, &plan);
+    let consent = consent(context, matches, &plan);
     if consent == Consent::NoTerminal {
         no_terminal();
         result = exit_code::FOUND;
     }
     if !matches.get_flag("dry-run") && !in_place.is_empty() {
         // The program may be missing, or of an older version.
-        reported(own_program::settle(), &mut result);
+        reported(own_program::settle(context), &mut result);
         in_place.into_iter().for_each(|wiring| reported(trust(wiring), &mut result));
     }
     if consent == Consent::Given {
@@ -95,7 +95,7 @@ fn put_in(matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
             if matches!(one.target, Target::Older(..)) && failed.contains(&one.subject()) {
                 continue;
             }
-            let done = carried_out(one);
+            let done = carried_out(context, one);
             failed.extend(done.is_err().then(|| one.subject()));
             reported(done, &mut result);
         }
@@ -114,22 +114,22 @@ fn shown(file: &Path) -> String {
     visible(&file.display().to_string())
 }
 
-pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn uninstall(context: &Context, matches: &ArgMatches) -> u8 {
     if let Err(why) = no_agent_above() {
         complain(&format!("only a person can remove the guard: {why}"));
         return exit_code::FOUND;
     }
     if matches.get_flag("git") {
-        return of_git(matches, Work::TakeOut);
+        return of_git(context, matches, Work::TakeOut);
     }
     if matches.get_flag("mcp") {
-        return init_mcp::change(matches, Work::TakeOut);
+        return init_mcp::change(context, matches, Work::TakeOut);
     }
-    let host = Host::new(Mode::default());
+    let host = context.host(Mode::default());
     let store = host.store();
     let with_hook = || Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect::<Vec<_>>();
     let was_installed = !with_hook().is_empty();
-    let (result, is_unlocked) = take_out(matches, &store);
+    let (result, is_unlocked) = take_out(context, matches, &store);
     if matches.get_flag("dry-run") || result != exit_code::OK {
         return result;
     }
@@ -157,16 +157,16 @@ pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
 
 /// Removes the hooks after one question for all files, and the passphrase if one is set. Also returns whether the
 /// passphrase was asked for.
-fn take_out(matches: &ArgMatches, store: &Store) -> (u8, bool) {
-    let wirings = match selected(matches) {
+fn take_out(context: &Context, matches: &ArgMatches, store: &Store) -> (u8, bool) {
+    let wirings = match selected(context, matches) {
         Ok(wirings) => wirings,
         Err(code) => return (code, false),
     };
-    if !matches.get_flag("dry-run") && names_another_key(&wirings) {
+    if !matches.get_flag("dry-run") && names_another_key(context, &wirings) {
         return (exit_code::FOUND, false);
     }
     // Servers come first: once removed, the program can start none.
-    let lists = init_mcp::guarded(matches);
+    let lists = init_mcp::guarded(context, matches);
     let (mut plan, mut result) = init_mcp::planned(&lists, Work::TakeOut);
     if result != exit_code::OK {
         return (result, false);
@@ -183,7 +183,7 @@ fn take_out(matches: &ArgMatches, store: &Store) -> (u8, bool) {
             }
         }
     }
-    match consent(matches, &plan) {
+    match consent(context, matches, &plan) {
         Consent::Declined => return (result, false),
         Consent::NoTerminal => {
             no_terminal();
@@ -195,7 +195,7 @@ fn take_out(matches: &ArgMatches, store: &Store) -> (u8, bool) {
         return (exit_code::FOUND, false);
     }
     for one in &plan {
-        let done = one.write();
+        let done = one.write(context);
         let is_server = matches!(one.target, Target::Servers(_)) && done.is_err();
         reported(done, &mut result);
         if is_server {
@@ -244,8 +244,8 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
 }
 
 /// Adds or removes the hooks of Git.
-fn of_git(matches: &ArgMatches, work: Work) -> u8 {
-    match change_git(matches, work) {
+fn of_git(context: &Context, matches: &ArgMatches, work: Work) -> u8 {
+    match change_git(context, matches, work) {
         Ok(code) => code,
         Err(problem) => {
             complain(&problem);
@@ -254,7 +254,7 @@ fn of_git(matches: &ArgMatches, work: Work) -> u8 {
     }
 }
 
-fn change_git(matches: &ArgMatches, work: Work) -> Result<u8, String> {
+fn change_git(context: &Context, matches: &ArgMatches, work: Work) -> Result<u8, String> {
     let here = here()?;
     let entries = if matches.get_flag("global") { Entries::of_user(&here) } else { Entries::of_repository(&here) }?;
     let is_dry = matches.get_flag("dry-run");
@@ -279,11 +279,11 @@ fn change_git(matches: &ArgMatches, work: Work) -> Result<u8, String> {
             return Ok(exit_code::OK);
         }
     }
-    if work == Work::TakeOut && !pin::may_remove(&Host::new(Mode::default()).store()) {
+    if work == Work::TakeOut && !pin::may_remove(&context.store()) {
         return Ok(exit_code::FOUND);
     }
     if work == Work::PutIn {
-        own_program::settle()?;
+        own_program::settle(context)?;
     }
     let done = if work == Work::PutIn { entries.put_in() } else { entries.take_out() }?;
     for one in done {
@@ -306,11 +306,11 @@ fn is_silenced(wirings: &[Wiring]) -> bool {
 }
 
 /// Returns the settings files that the arguments name.
-fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
+fn selected(context: &Context, matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
         Some("project") => {
-            let here = project_here().map_err(|problem| {
+            let here = project_here(context).map_err(|problem| {
                 complain(&problem);
                 exit_code::USAGE
             })?;
@@ -328,16 +328,16 @@ fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
 
 /// Before a diff is shown, prints warnings about the guard's home, and checks that the state folder is writable unless
 /// this is a dry run.
-fn ready(is_dry: bool) -> Result<(), String> {
-    places().iter().for_each(|line| print(&visible(line)));
-    let obstacle = if is_dry { None } else { obstacle(Host::new(Mode::default()).folders()) };
+fn ready(context: &Context, is_dry: bool) -> Result<(), String> {
+    places(context).iter().for_each(|line| print(&visible(line)));
+    let obstacle = if is_dry { None } else { obstacle(context.folders()) };
     obstacle.map_or(Ok(()), |trouble| Err(format!("{}; no file was changed. Remedy: {}", trouble.what, trouble.fix)))
 }
 
 /// Whether an entry names a key other than the one in force: otherwise `--home` with another home and a variable such
 /// as `CLAUDE_CONFIG_DIR` could change it without its passphrase.
-fn names_another_key(wirings: &[Wiring]) -> bool {
-    let store = Host::new(Mode::default()).store();
+fn names_another_key(context: &Context, wirings: &[Wiring]) -> bool {
+    let store = context.store();
     let in_force = if let InForce::Key(key) = store.key_in_force() { Some(key.to_string()) } else { None };
     let is_foreign =
         |wiring: &&Wiring| wiring.hooks().iter().filter_map(|(_, start)| start.key()).any(|key| Some(key) != in_force);
@@ -350,20 +350,20 @@ fn names_another_key(wirings: &[Wiring]) -> bool {
 }
 
 /// Returns the entries with the key that they are to name, once a person has agreed to any loosening.
-fn keyed(matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, String> {
-    ready(matches.get_flag("dry-run"))?;
+fn keyed(context: &Context, matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, String> {
+    ready(context, matches.get_flag("dry-run"))?;
     if matches.get_flag("dry-run") {
         return Ok(wirings);
     }
     let loosens = matches.get_flag("replace") || wirings.iter().any(Wiring::starts_another_program);
-    if loosens && !may_weaken(&Host::new(Mode::default()).store(), "init") {
+    if loosens && !may_weaken(&context.store(), "init") {
         return Err("replacing a guard takes your passphrase; no file was changed".into());
     }
     let is_users = |wiring: &Wiring| wiring.project().is_none();
     if !wirings.iter().any(is_users) {
         return Ok(wirings);
     }
-    let named = pin::again()?;
+    let named = pin::again(context)?;
     let with = |wiring: Wiring| match named {
         Named::Again(key) if is_users(&wiring) => wiring.with_key(key),
         Named::AsItIs | Named::Again(_) => wiring,
@@ -399,8 +399,8 @@ fn wanted<'w>(matches: &ArgMatches, wiring: &'w Wiring) -> Result<Vec<Planned<'w
 }
 
 /// Writes a file. Of a hook, also has the agent trust it, and prints what is left to do.
-fn carried_out(planned: &Planned<'_>) -> Result<(), String> {
-    planned.write()?;
+fn carried_out(context: &Context, planned: &Planned<'_>) -> Result<(), String> {
+    planned.write(context)?;
     let Target::Entry(wiring) = planned.target else { return Ok(()) };
     if !wiring.afterwards().is_empty() {
         print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));

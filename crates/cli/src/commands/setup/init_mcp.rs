@@ -8,11 +8,11 @@ use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::settings::{MCP_CLIENTS, Reach};
+use reflex_host::Context;
 use reflex_host::mcp_servers::ServerList;
-use reflex_host::{Host, Mode};
 
-pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
-    let lists = match lists(matches) {
+pub(in crate::commands) fn change(context: &Context, matches: &ArgMatches, work: Work) -> u8 {
+    let lists = match lists(context, matches) {
         Ok(lists) => lists,
         Err(problem) => {
             complain(&visible(&problem));
@@ -26,12 +26,12 @@ pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
         return exit_code::OK;
     }
     let (plan, mut result) = planned(&lists, work);
-    let consent = consent(matches, &plan);
+    let consent = consent(context, matches, &plan);
     // The program may also be missing, or of an older version, where no list changes.
     let is_named = consent == Consent::Given || plan.is_empty() && !matches.get_flag("dry-run");
     if work == Work::PutIn
         && is_named
-        && let Err(problem) = own_program::settle()
+        && let Err(problem) = own_program::settle(context)
     {
         complain(&problem);
         return exit_code::FOUND;
@@ -44,11 +44,11 @@ pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
         }
         Consent::Given => {}
     }
-    if work == Work::TakeOut && !may_remove(&Host::new(Mode::default()).store()) {
+    if work == Work::TakeOut && !may_remove(&context.store()) {
         return exit_code::FOUND;
     }
     for one in &plan {
-        if let Err(problem) = one.write() {
+        if let Err(problem) = one.write(context) {
             complain(&visible(&problem));
             result = exit_code::FOUND;
         }
@@ -57,8 +57,8 @@ pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
 }
 
 /// Returns the lists that name the proxy.
-pub(in crate::commands) fn guarded(matches: &ArgMatches) -> Vec<ServerList> {
-    let mut lists = lists(matches).unwrap_or_default();
+pub(in crate::commands) fn guarded(context: &Context, matches: &ArgMatches) -> Vec<ServerList> {
+    let mut lists = lists(context, matches).unwrap_or_default();
     lists.retain(|list| !names(list, |reach| matches!(reach, Reach::Guarded(_))).is_empty());
     lists
 }
@@ -108,7 +108,7 @@ fn names(list: &ServerList, wanted: impl Fn(&Reach) -> bool) -> Vec<String> {
     names
 }
 
-fn lists(matches: &ArgMatches) -> Result<Vec<ServerList>, String> {
+fn lists(context: &Context, matches: &ArgMatches) -> Result<Vec<ServerList>, String> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let is_known = |name: &str| MCP_CLIENTS.iter().any(|client| client.name == name);
     if let Some(name) = asked.filter(|name| matches.get_flag("mcp") && !is_known(name)) {
@@ -116,7 +116,7 @@ fn lists(matches: &ArgMatches) -> Result<Vec<ServerList>, String> {
         return Err(format!("the MCP servers of `{name}` are not known; known clients: {known}"));
     }
     let of_project = matches.get_one::<String>("scope").is_some_and(|scope| scope == "project");
-    let all = if of_project { ServerList::of_project_around(&project_here()?) } else { ServerList::all() };
+    let all = if of_project { ServerList::of_project_around(&project_here(context)?) } else { ServerList::all() };
     Ok(all.into_iter().filter(|list| asked.is_none_or(|name| list.client().name == name)).collect())
 }
 

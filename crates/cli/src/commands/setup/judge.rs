@@ -11,7 +11,7 @@ use reflex_host::auto_pilot::{Choice, Question, Reply, VERSION};
 use reflex_host::layers::JudgeConfig;
 use reflex_host::person::no_agent_above;
 use reflex_host::store::Store;
-use reflex_host::{Host, JUDGE_CASES, Mode, now, timestamp};
+use reflex_host::{Context, Host, JUDGE_CASES, Mode, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -44,12 +44,12 @@ pub(in crate::commands) fn grammar() -> Command {
         )
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     if let Err(agent) = no_agent_above() {
         complain(&format!("only a person asks the model; this runs below {}", visible(&agent)));
         return exit_code::FOUND;
     }
-    let host = Host::new(Mode::default());
+    let host = context.host(Mode::default());
     let Some(config) = config(&host) else {
         complain(NO_MODEL);
         return exit_code::FOUND;

@@ -12,7 +12,7 @@ use reflex_host::answers::record;
 use reflex_host::mcp::{Proxy, parent};
 use reflex_host::store::Store;
 use reflex_host::store::pins::Pins;
-use reflex_host::{Host, Mode, chosen_home};
+use reflex_host::{Context, chosen_home};
 use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
@@ -34,8 +34,8 @@ pub(in crate::commands) fn grammar() -> Command {
         .after_help("`reflex init --mcp` puts it in front of the servers of your clients.")
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     match matches.subcommand() {
         Some(("list", matches)) => list(&store, matches.get_flag("json")),
         Some(("diff", matches)) => with_pins(&store, text(matches, "server"), |pins| diff(&pins)),

@@ -16,7 +16,7 @@ use reflex_host::person::no_agent_above;
 use reflex_host::rules::nearest;
 use reflex_host::store::Store;
 use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT, LONGEST, MAX_RUN, PASSED_BY_MODE, SessionMode};
-use reflex_host::{Host, Mode, duration, now};
+use reflex_host::{Context, Mode, duration, now};
 use serde_json::{Value, json};
 
 /// Name that ends all modes.
@@ -36,12 +36,12 @@ pub(in crate::commands) fn grammar() -> Command {
         )
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     match matches.get_one::<String>("name").map(String::as_str) {
         None => show(&store),
         Some(OFF) => end(&store),
-        Some(name) => set(&store, name, matches),
+        Some(name) => set(context, &store, name, matches),
     }
 }
 
@@ -77,7 +77,7 @@ fn end(store: &Store) -> u8 {
     }
 }
 
-fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
+fn set(context: &Context, store: &Store, name: &str, matches: &ArgMatches) -> u8 {
     if Mode::named(name).is_none() {
         complain(&unknown(name));
         return exit_code::USAGE;
@@ -87,9 +87,9 @@ fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
         complain(&format!("invalid duration `{}` (e.g. 30m or 2h; max 24h)", visible(written)));
         return exit_code::USAGE;
     };
-    let within = if matches.get_flag("here") { project_here() } else { String::new() };
+    let within = if matches.get_flag("here") { project_here(context) } else { String::new() };
     let mode = SessionMode { name: name.to_owned(), by: String::new(), until: now() + length, within, below: None };
-    match begin(store, mode) {
+    match begin(context, store, mode) {
         Ok(Some(mode)) => {
             print(&format!("{} is set {}; `reflex mode off` ends it", mode.name, describe(&mode)));
             exit_code::OK
@@ -108,15 +108,19 @@ fn unknown(name: &str) -> String {
 }
 
 /// Sets a mode for the processes started below this process; it ends with this process.
-pub(in crate::commands) fn begin_for_run(store: &Store, name: &str) -> Result<Option<SessionMode>, String> {
+pub(in crate::commands) fn begin_for_run(
+    context: &Context,
+    store: &Store,
+    name: &str,
+) -> Result<Option<SessionMode>, String> {
     let below = Some(std::process::id());
     let until = now() + MAX_RUN;
-    begin(store, SessionMode { name: name.to_owned(), by: String::new(), until, within: String::new(), below })
+    begin(context, store, SessionMode { name: name.to_owned(), by: String::new(), until, within: String::new(), below })
 }
 
 /// Asks the person and sets the mode. `None` if the person declines or the caller is not a person.
-fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String> {
-    let host = Host::new(Mode::default());
+fn begin(context: &Context, store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String> {
+    let host = context.host(Mode::default());
     let model = judge::config(&host).filter(|_| mode.name == AUTO_PILOT);
     if mode.name == AUTO_PILOT && model.is_none() {
         complain(judge::NO_MODEL);
@@ -166,13 +170,13 @@ fn describe(mode: &SessionMode) -> String {
 }
 
 /// Describes the modes in force, for a person: an agent does not learn of modes.
-pub(in crate::commands) fn for_person(store: &Store) -> Option<String> {
+pub(in crate::commands) fn for_person(context: &Context, store: &Store) -> Option<String> {
     let modes = store.modes();
     if modes.is_empty() || no_agent_above().is_err() {
         return None;
     }
     let one = |mode: &SessionMode| match mode.name == AUTO_PILOT {
-        true => format!("{} {} ({})", mode.name, describe(mode), judge::known(&Host::new(Mode::default()), store)),
+        true => format!("{} {} ({})", mode.name, describe(mode), judge::known(&context.host(Mode::default()), store)),
         false => format!("{} {}", mode.name, describe(mode)),
     };
     Some(visible(&modes.iter().map(one).collect::<Vec<_>>().join("; ")))

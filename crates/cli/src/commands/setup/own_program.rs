@@ -5,7 +5,7 @@ use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use reflex_host::lasting::{Settled, Unfit, outdated_copy, own_program};
 use reflex_host::namesakes::Namesake;
-use reflex_host::{Host, Mode, lasting};
+use reflex_host::{Context, lasting};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -14,13 +14,13 @@ use std::sync::OnceLock;
 ///
 /// # Errors
 /// The copy cannot be written, or replacing an older one needs a passphrase that was not given.
-pub(super) fn settle() -> Result<(), String> {
+pub(super) fn settle(context: &Context) -> Result<(), String> {
     static OUTCOME: OnceLock<Result<(), String>> = OnceLock::new();
-    OUTCOME.get_or_init(settled).clone()
+    OUTCOME.get_or_init(|| settled(context)).clone()
 }
 
-fn settled() -> Result<(), String> {
-    if outdated_copy().is_some() && !may_weaken(&Host::new(Mode::default()).store(), "init") {
+fn settled(context: &Context) -> Result<(), String> {
+    if outdated_copy().is_some() && !may_weaken(&context.store(), "init") {
         return Err("replacing the program that hooks start takes your passphrase; no file was changed".into());
     }
     let Settled { copied, taken } = lasting::settle().map_err(|error| visible(&error.to_string()))?;

@@ -13,20 +13,20 @@ use reflex_host::answers::record;
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey};
 use reflex_host::store::Store;
-use reflex_host::{Host, Mode, Rekeying, Wiring};
+use reflex_host::{Context, Rekeying, Wiring};
 use serde_json::json;
 use std::io::IsTerminal;
 
 /// Remedy for a forgotten passphrase; it ends all earlier approvals.
 pub(in crate::commands) const FORGOTTEN: &str = "forgotten? Remove the Reflex entries from the agents' settings files yourself (`reflex uninstall --dry-run` shows them), then `reflex init`: earlier approvals end";
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     if matches.get_flag("show") {
         return show(&store);
     }
     let Some(person) = person(&store, "pin", "") else { return exit_code::FOUND };
-    match set(&store, &person) {
+    match set(context, &store, &person) {
         Ok(code) => code,
         Err(problem) => {
             complain(&visible(&problem));
@@ -45,8 +45,8 @@ pub(in crate::commands) fn may_remove(store: &Store) -> bool {
 }
 
 /// Offers a passphrase to a person without one, at the end of `reflex init`.
-pub(in crate::commands) fn offer() {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn offer(context: &Context) {
+    let store = context.store();
     if !std::io::stdin().is_terminal() || *store.key_in_force() != InForce::Unprotected {
         return;
     }
@@ -55,7 +55,7 @@ pub(in crate::commands) fn offer() {
         print("`reflex pin` sets one at any time");
         return;
     }
-    let done = person(&store, "pin", "").map(|person| set(&store, &person));
+    let done = person(&store, "pin", "").map(|person| set(context, &store, &person));
     if let Some(Err(problem)) = done {
         complain(&visible(&problem));
     }
@@ -93,8 +93,8 @@ pub(in crate::commands) enum Named {
 ///
 /// # Errors
 /// The new passphrase is too short or was mistyped, or the old one cannot be removed.
-pub(in crate::commands) fn again() -> Result<Named, String> {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn again(context: &Context) -> Result<Named, String> {
+    let store = context.store();
     if *store.key_in_force() != InForce::Detached {
         return Ok(Named::AsItIs);
     }
@@ -132,7 +132,7 @@ pub(in crate::commands) fn again() -> Result<Named, String> {
     Ok(Named::Again(key))
 }
 
-fn set(store: &Store, person: &Person) -> Result<u8, String> {
+fn set(context: &Context, store: &Store, person: &Person) -> Result<u8, String> {
     let entries: Vec<Wiring> = Wiring::all().into_iter().filter(has_hook).collect();
     if entries.is_empty() {
         return Err("no agent's settings have the hook yet; `reflex init` puts it there".into());
@@ -169,7 +169,7 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
         return Ok(exit_code::FOUND);
     }
     rekeying.into_iter().for_each(Rekeying::end);
-    Ok(finished(pin.public))
+    Ok(finished(context, pin.public))
 }
 
 /// Maximum number of attempts at a passphrase. What is typed after the last one goes to the shell, and into its history.
@@ -244,8 +244,8 @@ fn all_trusted(entries: &[Wiring]) -> bool {
     }
 }
 
-fn finished(key: PublicKey) -> u8 {
-    let store = Host::new(Mode::default()).store();
+fn finished(context: &Context, key: PublicKey) -> u8 {
+    let store = context.store();
     match store.key_in_force() {
         InForce::Key(found) if *found == key => {
             print("From now on an approval asks for the passphrase, and nothing that is not signed with it loosens.");

@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use reflex_agents::settings::guard_hooks;
 use reflex_engine::Event;
 use reflex_host::mcp_servers::{ServerList, masked};
-use reflex_host::{Change, Host, Mode, Wiring, contains_home, older};
+use reflex_host::{Change, Context, Mode, Wiring, contains_home, older};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -95,12 +95,12 @@ impl<'a> Planned<'a> {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(in crate::commands) fn write(&self) -> Result<(), String> {
+    pub(in crate::commands) fn write(&self, context: &Context) -> Result<(), String> {
         let subject = self.subject();
         let file = visible(&self.file().display().to_string());
         let done = if self.change.after.is_some() { "written" } else { "removed" };
         match &self.target {
-            Target::Entry(wiring) => put(wiring, &self.change)?,
+            Target::Entry(wiring) => put(context, wiring, &self.change)?,
             Target::Older(_, file) => older::take_out(file, &self.change)?,
             Target::Servers(list) => {
                 list.write(&self.change)?;
@@ -114,9 +114,9 @@ impl<'a> Planned<'a> {
 }
 
 /// Writes a settings file, after copying the program that it names to a folder of its own.
-pub(in crate::commands) fn put(wiring: &Wiring, change: &Change) -> Result<(), String> {
+pub(in crate::commands) fn put(context: &Context, wiring: &Wiring, change: &Change) -> Result<(), String> {
     if change.after.is_some() {
-        own_program::settle()?;
+        own_program::settle(context)?;
     }
     wiring.write(change)
 }
@@ -151,7 +151,7 @@ pub(in crate::commands) enum Consent {
 }
 
 /// Shows the changes and asks once for all of them. Without a terminal, `--yes` is required.
-pub(in crate::commands) fn consent(matches: &ArgMatches, plan: &[Planned<'_>]) -> Consent {
+pub(in crate::commands) fn consent(context: &Context, matches: &ArgMatches, plan: &[Planned<'_>]) -> Consent {
     let (is_dry, is_agreed) = (matches.get_flag("dry-run"), matches.get_flag("yes"));
     if plan.is_empty() {
         return Consent::Declined;
@@ -164,7 +164,7 @@ pub(in crate::commands) fn consent(matches: &ArgMatches, plan: &[Planned<'_>]) -
             (false, false) => Consent::NoTerminal,
         };
     }
-    let home = Host::new(Mode::default()).folders().home.clone();
+    let home = context.folders().home.clone();
     let short = |file: &Path| match file.strip_prefix(&home) {
         Ok(below) => format!("~/{}", below.display()),
         Err(_) => file.display().to_string(),
@@ -200,9 +200,9 @@ pub(in crate::commands) fn here() -> Result<PathBuf, String> {
 }
 
 /// Returns the current directory if it is in a project. In the home's own files agents look for the user's settings.
-pub(in crate::commands) fn project_here() -> Result<PathBuf, String> {
+pub(in crate::commands) fn project_here(context: &Context) -> Result<PathBuf, String> {
     let here = here()?;
-    let root = PathBuf::from(Host::new(Mode::default()).placed(Event::default()).workspace);
+    let root = PathBuf::from(context.host(Mode::default()).placed(Event::default()).workspace);
     if contains_home(&root) {
         return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
     }

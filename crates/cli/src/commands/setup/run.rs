@@ -17,17 +17,17 @@ use reflex_engine::{Action, Event, Moment};
 use reflex_host::doctor::silencing;
 use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT};
 use reflex_host::store::{Search, Store};
-use reflex_host::{ChangedFiles, Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
+use reflex_host::{ChangedFiles, Context, Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
 
 /// Maximum number of calls counted at the end.
 const MAX_COUNTED: usize = 20_000;
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let words: Vec<String> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let Some((program, arguments)) = words.split_first() else { return exit_code::USAGE };
-    let host = Host::new(Mode::default());
+    let host = context.host(Mode::default());
     let run = match Run::prepared(&host, matches, &words) {
         Ok(run) => run,
         Err((code, problem)) => {
@@ -45,7 +45,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         return exit_code::OK;
     }
     let store = host.store();
-    if let Err(code) = begin_mode(&store, matches, &run.title) {
+    if let Err(code) = begin_mode(context, &store, matches, &run.title) {
         return code;
     }
     let begun = timestamp(now());
@@ -54,7 +54,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     // The hooks share the agent's environment. Removing this variable leaves the user's own policy in force.
     command.args(arguments).envs(run.tightened.map(|name| (SESSION_MODE, name)));
     let ended = match &run.supervisor {
-        Some(supervisor) => supervisor.run(&mut command, &run.name, run.tightened),
+        Some(supervisor) => supervisor.run(context, &mut command, &run.name, run.tightened),
         None => foreground::through(&mut command, &foreground::plainly),
     };
     // A mode for a process that has ended has no effect; its file is useless.
@@ -124,10 +124,10 @@ impl Run {
 }
 
 /// Begins the mode that a person asks for, for this run. The error is the exit code.
-fn begin_mode(store: &Store, matches: &ArgMatches, title: &str) -> Result<(), u8> {
+fn begin_mode(context: &Context, store: &Store, matches: &ArgMatches, title: &str) -> Result<(), u8> {
     let modes = [("allow-all", ALLOW_ALL), ("auto-pilot", AUTO_PILOT)];
     let Some((_, name)) = modes.into_iter().find(|(flag, _)| matches.get_flag(flag)) else { return Ok(()) };
-    match mode::begin_for_run(store, name) {
+    match mode::begin_for_run(context, store, name) {
         Ok(Some(mode)) => complain(&format!("{} {} until {title} ends", mode.name, mode.place())),
         Ok(None) => return Err(exit_code::FOUND),
         Err(problem) => {

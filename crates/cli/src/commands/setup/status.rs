@@ -19,19 +19,19 @@ use reflex_host::person::at_terminal;
 use reflex_host::signing::InForce;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::{Search, Store};
-use reflex_host::{Host, Mode, Wiring, local, now, timestamp};
+use reflex_host::{Context, Mode, Wiring, local, now, timestamp};
 use reflex_supervise::is_below_supervisor;
 use serde_json::{Map, Value, json};
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).store();
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let store = context.store();
     let alarms = store.alarms();
     if matches.get_flag("json") {
-        print_json(&as_json(&store).to_string());
+        print_json(&as_json(context, &store).to_string());
     } else if matches.get_flag("all") {
-        show(&store);
+        show(context, &store);
     } else {
-        status_summary::show(&store);
+        status_summary::show(context, &store);
     }
     if !alarms.is_empty() && !matches.get_flag("json") && at_terminal().is_ok() {
         // A person has seen the alarms now; they stay in the audit log.
@@ -41,7 +41,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the full status as JSON.
-pub(in crate::commands) fn as_json(store: &Store) -> Value {
+pub(in crate::commands) fn as_json(context: &Context, store: &Store) -> Value {
     let beats = store.heartbeats();
     let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &truth(wiring, &beats, store), store)).collect();
     let beats: Vec<Value> = beats
@@ -56,15 +56,15 @@ pub(in crate::commands) fn as_json(store: &Store) -> Value {
     let off =
         store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
     let reflexes: Vec<Value> =
-        reflex_problems().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
-    let kept = Host::new(Mode::default()).backups().listed();
+        reflex_problems(context).iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
+    let kept = context.host(Mode::default()).backups().listed();
     let kept = json!({"backups": kept.len(), "bytes": kept.iter().map(|known| known.stored()).sum::<u64>()});
     let (now, earlier) = counts(&waiting(store));
     json!({
-        "mode": mode::for_person(store), "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
+        "mode": mode::for_person(context, store), "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "supervised": is_below_supervisor(), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
-        "off": off, "alarms": alarms, "places": places(), "pending": now, "stopped_earlier": earlier, "audit": store.log().folder().display().to_string(),
+        "off": off, "alarms": alarms, "places": places(context), "pending": now, "stopped_earlier": earlier, "audit": store.log().folder().display().to_string(),
     })
 }
 
@@ -115,21 +115,21 @@ fn surface(cell: &Cell) -> Value {
     }
 }
 
-fn show(store: &Store) {
+fn show(context: &Context, store: &Store) {
     let beats = store.heartbeats();
     let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
     print(&headline(store, &rows.iter().collect::<Vec<_>>()).0);
-    mode::for_person(store).iter().for_each(|modes| print(&format!("mode {modes}")));
+    mode::for_person(context, store).iter().for_each(|modes| print(&format!("mode {modes}")));
     for row in &rows {
         surfaces(row);
         store.proof(row.agent.name).iter().for_each(|proof| print(&format!("  *  {}", proven(proof))));
         remarks(row);
     }
     print("");
-    for (what, instead) in reflex_problems() {
+    for (what, instead) in reflex_problems(context) {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
-    for line in levels(&rows).into_iter().chain(places()) {
+    for line in levels(&rows).into_iter().chain(places(context)) {
         print(&visible(&line));
     }
     if is_below_supervisor() {
@@ -147,7 +147,7 @@ fn show(store: &Store) {
             tools(&unjudged).join(", ")
         )));
     }
-    print(&total(&Host::new(Mode::default()).backups()));
+    print(&total(&context.host(Mode::default()).backups()));
     let (now, earlier) = counts(&waiting(store));
     print(&format!(
         "{now} waiting now, {earlier} stopped earlier (`reflex pending`); the log is in {}",

@@ -8,7 +8,7 @@ use reflex_host::matrix::{Coverage, Row, row};
 use reflex_host::reflexes::{ReflexFolder, reflex_folders};
 use reflex_host::store::heartbeat::Heartbeat;
 use reflex_host::store::{Search, Store};
-use reflex_host::{Host, Mode, Wiring, now, timestamp};
+use reflex_host::{Context, Mode, Wiring, now, timestamp};
 use serde_json::Value;
 use std::path::Path;
 
@@ -75,8 +75,8 @@ pub(in crate::commands) fn last_call(row: &Row) -> Option<u64> {
 }
 
 /// Describes the home of the guard's files, if the environment points elsewhere or is its only source.
-pub(in crate::commands) fn places() -> Vec<String> {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn places(context: &Context) -> Vec<String> {
+    let host = context.host(Mode::default());
     let folders = host.folders();
     let state = folders.state.display();
     let elsewhere: Vec<String> = folders.elsewhere.iter().map(|folder| folder.display().to_string()).collect();
@@ -90,8 +90,8 @@ pub(in crate::commands) fn places() -> Vec<String> {
 }
 
 /// Returns the errors in people's rules and policies that are in force here.
-pub(in crate::commands) fn policy_problems() -> Vec<String> {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn policy_problems(context: &Context) -> Vec<String> {
+    let host = context.host(Mode::default());
     let workspace = host.placed(Event::default()).workspace;
     let layers = host.layers(&workspace);
     let problems = layers.iter().flat_map(|one| &one.layer.problems);
@@ -99,8 +99,8 @@ pub(in crate::commands) fn policy_problems() -> Vec<String> {
 }
 
 /// Returns the problems of the reflexes that are listed for this folder, each with its remedy.
-pub(in crate::commands) fn reflex_problems() -> Vec<(String, String)> {
-    let host = Host::new(Mode::default());
+pub(in crate::commands) fn reflex_problems(context: &Context) -> Vec<(String, String)> {
+    let host = context.host(Mode::default());
     let here = host.placed(Event::default());
     let place = (Path::new(&here.workspace), Path::new(&here.cwd));
     let lists = reflex_folders(host.folders(), place, &host.store());

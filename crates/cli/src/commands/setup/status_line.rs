@@ -14,7 +14,7 @@ use reflex_host::person::agent_variable;
 use reflex_host::store::Store;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::heartbeat::Heartbeat;
-use reflex_host::{Host, Mode, Wiring, timestamp};
+use reflex_host::{Context, Mode, Wiring, timestamp};
 use serde_json::Value;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -40,7 +40,7 @@ enum State {
 }
 
 /// Prints the line. Always succeeds: otherwise the client hides the output.
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let input = read_input();
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     // Claude Code is the client that sends JSON.
@@ -50,22 +50,22 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     {
         complain(&format!("{}: {error}", visible(&folder)));
     }
-    let state = state(asked);
-    print(&painted(&state, &format!("{}{}", shown(&state), modes()), input.is_some()));
+    let state = state(context, asked);
+    print(&painted(&state, &format!("{}{}", shown(&state), modes(context)), input.is_some()));
     exit_code::OK
 }
 
 /// Returns the modes in force here. The client that shows the line is itself an agent; its tools have its variable.
-fn modes() -> String {
-    let host = Host::new(Mode::default());
+fn modes(context: &Context) -> String {
+    let host = context.host(Mode::default());
     let here = host.placed(Event::default()).workspace;
     let modes = if agent_variable().is_some() { Vec::new() } else { host.store().modes_in(&here) };
     modes.iter().map(|mode| format!(" · {}", visible(&mode.name))).collect()
 }
 
 /// Returns the worst state of the agents.
-fn state(asked: Option<&str>) -> State {
-    let host = Host::new(Mode::default());
+fn state(context: &Context, asked: Option<&str>) -> State {
+    let host = context.host(Mode::default());
     let store = host.store();
     let here = host.placed(Event::default()).workspace;
     if let Some(pause) = store.pause().filter(|pause| pause.holds_in(&here)) {

@@ -20,9 +20,9 @@ use reflex_host::notices::desktop_trouble;
 use reflex_host::signing::InForce;
 use reflex_host::state_folder::obstacle;
 use reflex_host::store::Store;
-use reflex_host::{Host, Mode, Wiring, local};
+use reflex_host::{Context, Mode, Wiring, local};
 
-pub(in crate::commands) fn show(store: &Store) {
+pub(in crate::commands) fn show(context: &Context, store: &Store) {
     let paint = Paint::of_stdout();
     let beats = store.heartbeats();
     let agents: Vec<(Wiring, Row)> = shown()
@@ -34,16 +34,16 @@ pub(in crate::commands) fn show(store: &Store) {
         .collect();
     if let Some(absent) = absent(store, &agents) {
         print(&paint.decision_as("block", &absent));
-        modes(store, paint);
+        modes(context, store, paint);
         alarms(store, paint);
-        reflexes();
-        policies();
+        reflexes(context);
+        policies(context);
         return;
     }
     let rows: Vec<&Row> = agents.iter().map(|(_, row)| row).collect();
     let (text, is_on) = headline(store, &rows);
     let painted = if is_on { paint.decision_as("allow", &text) } else { paint.decision_as("block", &text) };
-    let facts = facts(store);
+    let facts = facts(context, store);
     match columns().filter(|columns| width(&text) + width(&facts) + 2 <= *columns) {
         Some(columns) => {
             let columns = columns.min(96);
@@ -55,7 +55,7 @@ pub(in crate::commands) fn show(store: &Store) {
             print(&paint.faint(&facts));
         }
     }
-    modes(store, paint);
+    modes(context, store, paint);
     let table: Vec<Vec<String>> = agents.iter().map(|(wiring, row)| agent(wiring, row, store, paint)).collect();
     print_table(2, &table);
     alarms(store, paint);
@@ -65,8 +65,8 @@ pub(in crate::commands) fn show(store: &Store) {
     }
     let open = agents.iter().filter(|(_, row)| row.broken.is_none()).filter_map(|(wiring, _)| fails_open(wiring));
     open.for_each(|trouble| print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix))));
-    reflexes();
-    let host = Host::new(Mode::default());
+    reflexes(context);
+    let host = context.host(Mode::default());
     if let Some(trouble) = Some(host.folders()).filter(|folders| folders.state.exists()).and_then(obstacle) {
         print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
@@ -74,8 +74,8 @@ pub(in crate::commands) fn show(store: &Store) {
     if let Some(trouble) = desktop_trouble(&loaded) {
         print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
-    policies();
-    places().iter().for_each(|line| print(&format!("! {}", visible(line))));
+    policies(context);
+    places(context).iter().for_each(|line| print(&format!("! {}", visible(line))));
     print(&paint.faint("Details and gaps: reflex status --all"));
 }
 
@@ -95,19 +95,19 @@ fn absent(store: &Store, agents: &[(Wiring, Row)]) -> Option<String> {
 }
 
 /// Prints what keeps modules from running.
-fn reflexes() {
-    for (problem, remedy) in reflex_problems() {
+fn reflexes(context: &Context) {
+    for (problem, remedy) in reflex_problems(context) {
         print(&format!("! {} Remedy: {}", visible(&problem), visible(&remedy)));
     }
 }
 
 /// Prints what keeps policies from counting.
-fn policies() {
-    policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
+fn policies(context: &Context) {
+    policy_problems(context).iter().for_each(|line| print(&format!("! {}", visible(line))));
 }
 
-fn modes(store: &Store, paint: Paint) {
-    if let Some(modes) = mode::for_person(store) {
+fn modes(context: &Context, store: &Store, paint: Paint) {
+    if let Some(modes) = mode::for_person(context, store) {
         print(&paint.decision_as("warn", &format!("mode {modes}")));
     }
 }
@@ -134,13 +134,13 @@ pub(in crate::commands) fn headline(store: &Store, rows: &[&Row]) -> (String, bo
 }
 
 /// Describes the passphrase, the waiting calls and the backups.
-fn facts(store: &Store) -> String {
+fn facts(context: &Context, store: &Store) -> String {
     let key = match store.key_in_force() {
         InForce::Unprotected => "no passphrase (reflex pin)",
         InForce::Key(_) => "passphrase set",
         InForce::Disputed(_) | InForce::Detached => "passphrase disputed",
     };
-    let backups = Host::new(Mode::default()).backups().listed().len();
+    let backups = context.host(Mode::default()).backups().listed().len();
     let backups = if backups == 1 { "1 backup".to_owned() } else { format!("{backups} backups") };
     format!("{key} · {} waiting · {backups}", counts(&waiting(store)).0)
 }

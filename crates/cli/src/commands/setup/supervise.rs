@@ -3,7 +3,7 @@
 use crate::foreground::{self, Wait};
 use crate::terminal::output::complain;
 use clap::ArgMatches;
-use reflex_host::{Host, Mode, Starts};
+use reflex_host::{Context, Mode, Starts};
 use reflex_supervise::{Supervision, is_below_supervisor, occupied, probe};
 use std::io;
 use std::process::{Child, Command};
@@ -60,10 +60,16 @@ impl Supervisor {
     }
 
     /// Runs the program to its end and returns its status as a shell would.
-    pub(super) fn run(&self, command: &mut Command, agent: &str, mode: Option<&str>) -> io::Result<u8> {
+    pub(super) fn run(
+        &self,
+        context: &Context,
+        command: &mut Command,
+        agent: &str,
+        mode: Option<&str>,
+    ) -> io::Result<u8> {
         let Supervisor::Own = self else { return foreground::through(command, &foreground::plainly) };
         let folder = std::env::current_dir()?;
-        let host = Host::new(Mode::of_session(mode)).patient(|_| occupied());
+        let host = context.clone().patient(|_| occupied()).host(Mode::of_session(mode));
         let judge = Arc::new(Starts::new(host, agent, &folder.to_string_lossy()));
         let start = |command: &mut Command| -> io::Result<(Child, Wait)> {
             let (supervision, child) = Supervision::start(command, Arc::clone(&judge) as _)?;

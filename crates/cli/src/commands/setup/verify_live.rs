@@ -12,7 +12,7 @@ use reflex_engine::Event;
 use reflex_host::client::fails_open_at;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
-use reflex_host::{Host, Mode, Wiring, chosen_home, in_new_process_group, timestamp};
+use reflex_host::{Context, Mode, Wiring, chosen_home, in_new_process_group, timestamp};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ pub(in crate::commands) fn canary(matches: &ArgMatches) -> u8 {
     exit_code::OK
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     // The client runs in the person's name and with their settings.
     if let Err(why) = no_agent_above() {
         complain(&format!("only a person starts a client to prove the guard: {why}"));
@@ -44,7 +44,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let consent = if matches.get_flag("yes") { Consent::Granted } else { Consent::Asked };
     let as_json = matches.get_flag("json");
     let try_one = |(agent, title)| {
-        let tried = tried(agent, title, consent);
+        let tried = tried(context, agent, title, consent);
         // Printed as soon as each result is known: a client may take a minute.
         if !as_json {
             tried.show();
@@ -62,7 +62,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Offers the proof for these agents to a person at a terminal.
-pub(in crate::commands) fn offer(wirings: &[Wiring]) {
+pub(in crate::commands) fn offer(context: &Context, wirings: &[Wiring]) {
     if at_terminal().is_err() {
         return;
     }
@@ -76,7 +76,10 @@ pub(in crate::commands) fn offer(wirings: &[Wiring]) {
     }
     let question = format!("Start {} once with a harmless canary to prove it? [Y/n] ", titles.join(", "));
     if agreed(&question) {
-        agents.into_iter().map(|(agent, title)| tried(agent, title, Consent::Asked)).for_each(|tried| tried.show());
+        agents
+            .into_iter()
+            .map(|(agent, title)| tried(context, agent, title, Consent::Asked))
+            .for_each(|tried| tried.show());
     }
 }
 
@@ -127,7 +130,7 @@ enum End {
     Refused(String, String),
 }
 
-fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
+fn tried(context: &Context, agent: &'static str, title: &'static str, consent: Consent) -> Tried {
     let refused = |why: String, fix: String| {
         let (against, beside) = (Vec::new(), Vec::new());
         Tried { agent, title, leaves: "", against, beside, counts: true, end: End::Refused(why, fix) }
@@ -147,12 +150,12 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
         }
     };
     let (against, beside) = (plan.against().to_vec(), plan.beside().to_vec());
-    if let Err((why, fix)) = may_start(&plan, title, consent) {
+    if let Err((why, fix)) = may_start(context, &plan, title, consent) {
         return Tried { against, beside, ..refused(why, fix) };
     }
     match driven_apart(agent) {
         Ok(proof) => {
-            let store = Host::new(Mode::default()).store();
+            let store = context.store();
             if let Err(error) = proof.keep(&store) {
                 complain(&format!("what {title} proved cannot be kept: {error}"));
             }
@@ -163,8 +166,8 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
 }
 
 /// Whether the client may be started: no setting redirects it, and a person accepts the programs that it also runs.
-fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, String)> {
-    let host = Host::new(Mode::default());
+fn may_start(context: &Context, plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, String)> {
+    let host = context.host(Mode::default());
     let here = host.placed(Event::default()).workspace;
     if let Some(pause) = host.store().pause().filter(|pause| pause.holds_in(&here)) {
         let why = format!("the guard is switched off until {} by {}", timestamp(pause.until), pause.by);

@@ -8,7 +8,6 @@ use reflex_agents::settings::guard_hooks;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Folder in which root may store users' keys: one file per user number.
 const OF_ROOT: &str = "/etc/reflex/keys";
@@ -30,15 +29,6 @@ pub enum InForce {
     Detached,
 }
 
-/// The key named on the hook's command line.
-static CHOSEN: OnceLock<String> = OnceLock::new();
-
-/// Sets the key that this process's hook entry names. It is only compared with the key in force, because an entry in a
-/// project may name a key too.
-pub fn choose_key(key: &str) {
-    let _ = CHOSEN.set(key.to_owned());
-}
-
 impl InForce {
     /// The reason why approvals do not count, without its full stop; `None` if they can.
     pub fn problem(&self) -> Option<&str> {
@@ -54,21 +44,21 @@ impl InForce {
         if *self == InForce::Detached { "reflex init" } else { "reflex pin" }
     }
 
-    /// The key in force according to the hook entries below a home, and to root. The state folder only shows whether a
-    /// key is expected.
-    pub(super) fn find(home: &Path, state: &Path) -> InForce {
+    /// The key in force according to the hook entries below a home, and to root, compared with the one that the call's
+    /// own entry names. The state folder only shows whether a key is expected.
+    pub(super) fn find(named: Option<&str>, home: &Path, state: &Path) -> InForce {
         let mut found: Vec<(String, String)> = of_entries(home);
         match of_root() {
             Ok(of_root) => found.extend(of_root),
             Err(why) => return InForce::Disputed(why),
         }
-        InForce::new(&found, CHOSEN.get().map(String::as_str), Pin::is_kept(state))
+        InForce::new(&found, named, Pin::is_kept(state))
     }
 
     /// Chooses among the keys found, each with its place, and compares the choice with the key on the command line.
-    fn new(found: &[(String, String)], chosen: Option<&str>, was_set: bool) -> InForce {
+    fn new(found: &[(String, String)], named: Option<&str>, was_set: bool) -> InForce {
         let Some((first, place)) = found.first() else {
-            return match (chosen, was_set) {
+            return match (named, was_set) {
                 (None, false) => InForce::Unprotected,
                 (Some(_), _) => {
                     InForce::Disputed("no hook entry in your home names the key of this call's entry".into())
@@ -79,7 +69,7 @@ impl InForce {
         if let Some((_, other)) = found.iter().find(|(key, _)| key != first) {
             return InForce::Disputed(format!("{place} and {other} name different keys"));
         }
-        if chosen.is_some_and(|chosen| chosen != first) {
+        if named.is_some_and(|named| named != first) {
             return InForce::Disputed(format!("{place} names another key than this call's entry"));
         }
         match PublicKey::parse(first) {

@@ -10,7 +10,7 @@ mod passphrase;
 pub(crate) mod signed;
 pub(crate) mod statement;
 
-pub use in_force::{InForce, choose_key};
+pub use in_force::InForce;
 pub use key::PublicKey;
 pub use passphrase::{MIN_PASSPHRASE, Pin};
 pub use signed::Signer;

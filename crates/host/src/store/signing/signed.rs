@@ -26,7 +26,7 @@ impl Signer {
 impl Store {
     /// The key that decides whether approvals count; looked up once.
     pub fn key_in_force(&self) -> &InForce {
-        self.keys.get_or_init(|| InForce::find(&self.home, &self.folder))
+        self.keys.get_or_init(|| InForce::find(self.named_key.as_deref(), &self.home, &self.folder))
     }
 
     /// Creates a signer. `ask` is called for the passphrase if a hook entry names a key.

@@ -6,7 +6,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::catalog::Home;
-use reflex_host::{Host, Mode};
+use reflex_host::{Context, Host, Mode};
 use std::path::PathBuf;
 
 /// The host, the workspace and the working directory of a command.
@@ -17,8 +17,8 @@ pub(super) struct Here {
 }
 
 impl Here {
-    pub(super) fn new() -> Here {
-        let host = Host::new(Mode::default());
+    pub(super) fn new(context: &Context) -> Here {
+        let host = context.host(Mode::default());
         let workspace = PathBuf::from(host.placed(Event::default()).workspace);
         let cwd = std::env::current_dir().unwrap_or_else(|_| workspace.clone());
         Here { host, workspace, cwd }

@@ -6,6 +6,7 @@ use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Authority;
+use reflex_host::Context;
 use reflex_host::catalog::{Entry, Home, Locked, Origin, name_of};
 use reflex_host::reflexes::{ReflexFolder, reflex_folders};
 use serde_json::{Value, json};
@@ -22,8 +23,8 @@ struct Row {
     with: Option<Value>,
 }
 
-pub(super) fn run(matches: &ArgMatches) -> u8 {
-    let here = Here::new();
+pub(super) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let here = Here::new(context);
     let mut rows = Vec::new();
     let known = reflex_folders(here.host.folders(), (&here.workspace, &here.cwd), &here.host.store());
     let below = known.iter().filter(|one| one.authority == Authority::Project);

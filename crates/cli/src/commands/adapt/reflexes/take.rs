@@ -11,6 +11,7 @@ use crate::terminal::output::print;
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
+use reflex_host::Context;
 use reflex_host::answers::record;
 use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, name_of, pack, problems};
 use reflex_host::layers::accept_reflex;
@@ -18,8 +19,8 @@ use reflex_host::signing::InForce;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub(super) fn add(matches: &ArgMatches) -> u8 {
-    let here = Here::new();
+pub(super) fn add(context: &Context, matches: &ArgMatches) -> u8 {
+    let here = Here::new(context);
     let wanted = match wanted(matches, &here) {
         Ok(wanted) => wanted,
         Err(problem) => return failed(&problem),
@@ -209,8 +210,8 @@ fn place(home: &Home) -> String {
     visible(&home.folder.parent().unwrap_or(Path::new("/")).display().to_string())
 }
 
-pub(super) fn remove(matches: &ArgMatches) -> u8 {
-    let here = Here::new();
+pub(super) fn remove(context: &Context, matches: &ArgMatches) -> u8 {
+    let here = Here::new(context);
     let home = here.home(matches);
     let entry = match home.named(text(matches, "name")) {
         Ok(entry) => entry,
@@ -240,8 +241,8 @@ pub(super) fn remove(matches: &ArgMatches) -> u8 {
     }
 }
 
-pub(super) fn update(matches: &ArgMatches) -> u8 {
-    let here = Here::new();
+pub(super) fn update(context: &Context, matches: &ArgMatches) -> u8 {
+    let here = Here::new(context);
     let home = here.home(matches);
     let wanted = matches.get_one::<String>("name");
     let locked: Vec<Locked> =

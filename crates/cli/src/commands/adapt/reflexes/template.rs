@@ -6,14 +6,15 @@ use crate::terminal::arguments::text;
 use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
+use reflex_host::Context;
 use reflex_host::catalog::{Home, Package, TYPES, is_name};
 
-pub(super) fn run(matches: &ArgMatches) -> u8 {
+pub(super) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let name = text(matches, "name");
     if !is_name(name) {
         return failed(&format!("invalid name `{name}`: use the characters a-z, 0-9 and -"));
     }
-    let here = Here::new();
+    let here = Here::new(context);
     let home = Home::of_workspace(&here.workspace);
     match Package::of_files(name, files(name)).and_then(|package| home.begin(&package, &[("tsconfig.json", TSCONFIG)]))
     {

@@ -6,6 +6,7 @@ use crate::terminal::arguments::{flag, json, option, text};
 use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
+use reflex_host::Context;
 use reflex_host::catalog::{Example, Home, Origin, Package, Played, difference, examples, name_of, play};
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -31,8 +32,8 @@ pub(super) fn grammar() -> Command {
         .arg(json())
 }
 
-pub(super) fn run(matches: &ArgMatches) -> u8 {
-    let here = Here::new();
+pub(super) fn run(context: &Context, matches: &ArgMatches) -> u8 {
+    let here = Here::new(context);
     let packages = match meant(matches, &here) {
         Ok(packages) if packages.is_empty() => return failed("no reflex is listed here; name one, or its folder"),
         Ok(packages) => packages,

@@ -10,7 +10,7 @@ use reflex_host::person::Person;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::{Host, Instead, Mode};
+use reflex_host::{Context, Instead, Mode};
 use std::time::{Duration, Instant};
 
 /// The question at the lower edge of the screen.
@@ -71,7 +71,8 @@ pub(super) enum Next {
 
 /// The open list of waiting calls.
 pub(super) struct List<'l> {
-    store: &'l Store,
+    context: &'l Context,
+    store: Store,
     person: &'l Person,
     signer: &'l Signer,
     /// Whether programs can press keys in this terminal.
@@ -105,9 +106,10 @@ pub(super) struct List<'l> {
 }
 
 impl<'l> List<'l> {
-    pub(super) fn new(store: &'l Store, person: &'l Person, signer: &'l Signer, is_shared: bool) -> List<'l> {
+    pub(super) fn new(context: &'l Context, person: &'l Person, signer: &'l Signer, is_shared: bool) -> List<'l> {
         List {
-            store,
+            context,
+            store: context.store(),
             person,
             signer,
             is_shared,
@@ -419,7 +421,7 @@ impl<'l> List<'l> {
         if question == Question::Clear {
             self.message = if key != Key::Char('y') {
                 "not cleared".into()
-            } else if let Err(problem) = clear(self.store, self.person) {
+            } else if let Err(problem) = clear(&self.store, self.person) {
                 visible(&problem)
             } else {
                 "cleared; those calls stay blocked".into()
@@ -430,7 +432,7 @@ impl<'l> List<'l> {
         match (question, key) {
             (Question::Approval(grant), Key::Char('y')) => self.give(&call, &grant, self.signer),
             (Question::No, Key::Char('y')) => {
-                let done = reject(self.store, &call, self.person, "");
+                let done = reject(&self.store, &call, self.person, "");
                 self.done(&call, done.map(|()| "denied; it stays blocked"));
             }
             (Question::Scope, Key::Char(ch)) => match Scope::ALL.iter().find(|(_, name)| name.starts_with(ch)) {
@@ -480,7 +482,7 @@ impl<'l> List<'l> {
             Question::Proof(grant) => self.prove(&call, *grant, input),
             Question::Message if typed.is_empty() => self.message = "no message was entered".into(),
             Question::Message => self.refuse(&call, typed),
-            Question::Edit => match Host::new(Mode::default()).instead(&call, typed) {
+            Question::Edit => match self.context.host(Mode::default()).instead(&call, typed) {
                 Ok(instead) => self.question = Question::Edited(Box::new(instead)),
                 Err(problem) => self.message = visible(&problem),
             },
@@ -500,12 +502,12 @@ impl<'l> List<'l> {
     }
 
     fn give(&mut self, call: &Pending, grant: &Grant, signer: &Signer) {
-        let done = give(self.store, (call, grant), signer);
+        let done = give(&self.store, (call, grant), signer);
         self.done(call, done.map(|reaches| reaches.approved()));
     }
 
     fn refuse(&mut self, call: &Pending, message: &str) {
-        let done = refuse(self.store, (call, self.person), message, self.signer);
+        let done = refuse(&self.store, (call, self.person), message, self.signer);
         self.done(call, done.map(|reaches| reaches.refused()));
     }
 
@@ -513,9 +515,9 @@ impl<'l> List<'l> {
     fn prove(&mut self, call: &Pending, grant: Grant, input: String) {
         let done = if self.is_signed() {
             let signer = self.store.signer(|| Some(input));
-            signer.and_then(|signer| give(self.store, (call, &grant), &signer))
+            signer.and_then(|signer| give(&self.store, (call, &grant), &signer))
         } else if input.trim() == call.id {
-            give(self.store, (call, &grant), self.signer)
+            give(&self.store, (call, &grant), self.signer)
         } else {
             Err("that is not the id of the call".into())
         };

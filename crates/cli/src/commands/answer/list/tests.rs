@@ -9,7 +9,7 @@ use reflex_host::person::Person;
 use reflex_host::signing::Signer;
 use reflex_host::store::Store;
 use reflex_host::store::approvals::Pending;
-use reflex_host::{Folders, now};
+use reflex_host::{Context, now};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ const WAITING: &str = ".local/state/reflex/calls/waiting";
 /// A state folder with calls, of which some have a hook that waits.
 struct Calls {
     folder: tempfile::TempDir,
+    context: Context,
     store: Store,
     /// The locks of the waiting hooks by id.
     hooks: BTreeMap<String, File>,
@@ -31,15 +32,16 @@ struct Calls {
 impl Calls {
     fn new() -> Calls {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::new(&Folders::below(folder.path().to_owned()));
+        let context = Context::at_home(folder.path()).unwrap();
+        let store = context.store();
         fs::create_dir_all(folder.path().join(WAITING)).unwrap();
         let signer = store.signer(|| None).unwrap();
         let person = Person { name: "me".into() };
-        Calls { folder, store, hooks: BTreeMap::new(), person, signer }
+        Calls { folder, context, store, hooks: BTreeMap::new(), person, signer }
     }
 
     fn list(&self) -> List<'_> {
-        List::new(&self.store, &self.person, &self.signer, false)
+        List::new(&self.context, &self.person, &self.signer, false)
     }
 
     /// A call that was stopped.
@@ -148,9 +150,9 @@ fn the_answer_goes_to_the_one_that_waits_among_many_that_were_stopped() {
     for number in 0..109 {
         calls.stop(&format!("old{number}"));
     }
-    let store = calls.store.clone();
+    let (context, store) = (calls.context.clone(), calls.store.clone());
     let (person, signer) = (calls.person.clone(), store.signer(|| None).unwrap());
-    let mut list = List::new(&store, &person, &signer, false);
+    let mut list = List::new(&context, &person, &signer, false);
     let screen = press(&mut list, &calls, &[A, Y]);
     assert!(says(&screen, "nothing waits now") && says(&screen, "Stopped earlier (109): Tab"), "{screen}");
     assert!(calls.approved().is_empty() && list.call().is_none() && list.question == Question::None);
@@ -171,9 +173,9 @@ fn the_answer_goes_to_the_one_that_waits_among_many_that_were_stopped() {
 fn what_begins_to_wait_during_an_answer_is_named_and_changes_nothing() {
     let mut calls = Calls::new();
     calls.begin("one", 5);
-    let store = calls.store.clone();
+    let (context, store) = (calls.context.clone(), calls.store.clone());
     let (person, signer) = (calls.person.clone(), store.signer(|| None).unwrap());
-    let mut list = List::new(&store, &person, &signer, false);
+    let mut list = List::new(&context, &person, &signer, false);
     press(&mut list, &calls, &[Key::Char('m')]);
     calls.begin("two", 3);
     let screen = press(&mut list, &calls, &typed("no"));
@@ -310,9 +312,9 @@ fn no_sequence_of_arrivals_ends_and_keys_answers_a_call_that_is_not_on_the_scree
     let mut answers = 0;
     for seed in 0..200 {
         let (mut dice, mut calls) = (Dice(seed), Calls::new());
-        let store = calls.store.clone();
+        let (context, store) = (calls.context.clone(), calls.store.clone());
         let (person, signer) = (calls.person.clone(), store.signer(|| None).unwrap());
-        let mut list = List::new(&store, &person, &signer, seed % 4 == 0);
+        let mut list = List::new(&context, &person, &signer, seed % 4 == 0);
         for step in 0..25 {
             happen(&mut calls, &mut dice, step);
             answers += press_one(&mut list, &calls, &mut dice);
