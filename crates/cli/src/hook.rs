@@ -136,9 +136,11 @@ pub(crate) fn git(words: &[String], mut chosen: Option<Context>) -> ExitCode {
             }
         }
     };
+    let context = chosen.unwrap_or_else(Context::of_user);
+    let context = named_key.into_iter().fold(context, |context, key| context.with_key(key));
     let folder = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"));
     if let ("post-checkout" | "post-merge", Ok(folder)) = (name, &folder) {
-        let notes = silenced_agents(folder);
+        let notes = silenced_agents(context.folders(), folder);
         notes.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {}", visible(line))));
         return ExitCode::SUCCESS;
     }
@@ -154,8 +156,6 @@ pub(crate) fn git(words: &[String], mut chosen: Option<Context>) -> ExitCode {
     warnings.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
     let payload = Payload { fields: &fields, event_name: Some(name), variable: &|name| std::env::var(name).ok() };
-    let context = chosen.unwrap_or_else(Context::of_user);
-    let context = named_key.into_iter().fold(context, |context, key| context.with_key(key));
     deliver(context.host(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload))
 }
 

@@ -45,7 +45,7 @@ pub use store::signing;
 pub use system::browser::open_browser;
 pub use system::clock::{duration, local, moment, now, timestamp};
 pub use system::context::{Context, RelativeHome};
-pub use system::folders::{Folders, chosen_home, contains_home};
+pub use system::folders::Folders;
 pub use system::hidden::is_hidden;
 pub use system::http;
 pub use system::os::{in_new_process_group, options_with_mode, terminal};

@@ -16,8 +16,6 @@ struct Scratch {
 impl Scratch {
     /// A repository with three committed files and a rule for what is ignored.
     fn new() -> Scratch {
-        // Git's settings in the home of whoever runs this are none of its business.
-        crate::guard_of_nobody();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let scratch = Scratch { _folder: folder, root };
@@ -49,7 +47,7 @@ impl Scratch {
     }
 
     fn world(&self) -> LocalWorld<'_> {
-        LocalWorld::new(self.root.to_str().unwrap(), Vec::new())
+        crate::world_of_nobody(&self.root)
     }
 
     /// What is decided about a command in this repository.

@@ -1,7 +1,6 @@
 //! What lies in a repository inside of the workspace is asked of that one: a submodule, a clone, a work tree.
 
 use reflex_engine::{Action, Decision, Event};
-use reflex_host::LocalWorld;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,8 +13,6 @@ struct Ground {
 impl Ground {
     /// A workspace with a submodule `sub` and an ignored clone `tools/clone`, everything committed.
     fn new() -> Ground {
-        // Git's settings in the home of whoever runs this are none of its business.
-        crate::guard_of_nobody();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
         let library = folder.path().canonicalize().unwrap().join("library");
@@ -49,7 +46,7 @@ impl Ground {
             actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
             ..Event::default()
         };
-        let verdict = crate::guard_of_nobody().judge_in(&event, &LocalWorld::new(root, Vec::new()), &[]).verdict;
+        let verdict = crate::guard_of_nobody().judge_in(&event, &crate::world_of_nobody(&self.root), &[]).verdict;
         assert_eq!(verdict.decision, expected, "{command}: {:?}", verdict.reasons);
     }
 }

@@ -27,13 +27,23 @@ mod started;
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
 mod targets;
+mod two_guards;
 mod undo;
 mod unreadable;
 mod world;
 
-use reflex_host::{Context, Host, Mode};
+use reflex_host::{Context, Host, LocalWorld, Mode};
+use std::path::Path;
 
-/// A guard with a home that does not exist, so that nobody's settings count.
+/// A home that does not exist, so that nobody's settings count, of git neither.
+const NO_HOME: &str = "/nonexistent";
+
+/// A guard without a home.
 fn guard_of_nobody() -> Host {
-    Context::at_home("/nonexistent").unwrap().host(Mode::default())
+    Context::at_home(NO_HOME).unwrap().host(Mode::default())
+}
+
+/// This machine around a workspace, for a user without a home.
+fn world_of_nobody(workspace: &Path) -> LocalWorld<'static> {
+    LocalWorld::new(workspace.to_str().unwrap(), Path::new(NO_HOME), Vec::new())
 }

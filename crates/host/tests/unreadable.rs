@@ -1,7 +1,6 @@
 //! A repository that is there and cannot be read is asked about where work is at stake: never silence, never a hang.
 
 use reflex_engine::{Action, AgentPath, Decision, Event, Reason};
-use reflex_host::LocalWorld;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -16,8 +15,6 @@ struct Project {
 
 impl Project {
     fn new() -> Project {
-        // Git's settings in the home of whoever runs this are none of its business.
-        crate::guard_of_nobody();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("shop");
         let project = Project { _folder: folder, root };
@@ -75,7 +72,7 @@ impl Project {
             ..Event::default()
         };
         let start = Instant::now();
-        let world = LocalWorld::new(root, Vec::new());
+        let world = crate::world_of_nobody(&self.root);
         let verdict = crate::guard_of_nobody().judge_in(&event, &world, &[]).verdict;
         // Bounds are counted; this only tells a hang from an answer.
         assert!(start.elapsed() < Duration::from_secs(60));

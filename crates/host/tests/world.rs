@@ -24,7 +24,7 @@ impl Ground {
     }
 
     fn world(&self) -> LocalWorld<'_> {
-        LocalWorld::new(self.root.to_str().unwrap(), Vec::new())
+        crate::world_of_nobody(&self.root)
     }
 }
 

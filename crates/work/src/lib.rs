@@ -13,6 +13,10 @@
 //!
 //! Work is counted, not timed: the same call always costs the same. A unit is about a thousand instructions. If a meter
 //! is set, allocated memory also counts, so that growth that no parser accounts for is limited too.
+//!
+//! The budget is in thread-local cells; otherwise every parser of every crate would have to hand it on. It belongs to a
+//! call and not to the process: [`within`] begins and clears it, and one thread judges a call from start to end. Calls on
+//! other threads and later calls on this thread never see it.
 
 use std::cell::{Cell, RefCell};
 

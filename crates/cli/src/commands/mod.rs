@@ -94,7 +94,7 @@ fn run_one(context: &Context, matches: &ArgMatches) -> u8 {
         Some(("verify", matches)) if setup::verify_live::is_meant(matches) => setup::verify_live::run(context, matches),
         Some(("verify", matches)) => match matches.get_one::<PathBuf>("file") {
             Some(file) => setup::signature::run(file, matches),
-            None => setup::doctor::verify(matches),
+            None => setup::doctor::verify(context, matches),
         },
         Some(("run", matches)) => setup::run::run(context, matches),
         Some(("canary", matches)) => setup::verify_live::canary(matches),

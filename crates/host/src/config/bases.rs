@@ -38,13 +38,13 @@ pub(super) fn json(base: &Base) -> Value {
 }
 
 /// Resolves a base relative to the place that names it, or returns the reason why it does not count.
-pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(Place, Step), String> {
+pub(super) fn resolve(base: Node<'_>, from: &Place, home: &Path, trail: &[Step]) -> Result<(Place, Step), String> {
     let (path, at) = (base.get("path").text(), base.get("at").text().to_owned());
     let digest = base.get("digest").text().to_owned();
     if path == RECOMMENDED {
         return Ok((from.shipped(), Step { folder: PathBuf::from(RECOMMENDED), digest: String::new(), at }));
     }
-    let mut place = from.base(path);
+    let mut place = from.base(path, home);
     let folder = place.folder.canonicalize().map_err(|error| format!("{at}: {}: {error}", place.folder.display()))?;
     let shown = folder.display();
     if from.authority == Authority::Project && !folder.starts_with(from.workspace.join(".reflex")) {

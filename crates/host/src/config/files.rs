@@ -2,7 +2,7 @@
 
 use crate::system::clock;
 use crate::system::digest::of_parts;
-use crate::system::folders::{self, Folders};
+use crate::system::folders::Folders;
 use crate::system::os::{self, Kind, Stat};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
@@ -124,17 +124,17 @@ impl Place {
 
     /// A folder or file that the policy of this place extends. A folder with neither a policy nor a `rules` folder
     /// holds rules only.
-    pub(super) fn base(&self, path: &str) -> Place {
-        let place = self.further(path);
+    pub(super) fn base(&self, path: &str, home: &Path) -> Place {
+        let place = self.further(path, home);
         let holds = |name: &str| place.folder.join(name).symlink_metadata().is_ok();
         let is_complete = ["policy.yaml", "policy.yml", "policy.json", "rules"].into_iter().any(holds);
         Place { rules_only: !is_complete, ..place }
     }
 
-    /// A further folder of rules that the policy of this place names in `rule_dirs`.
-    pub(super) fn further(&self, folder: &str) -> Place {
+    /// A further folder of rules that the policy of this place names in `rule_dirs`; `~/` is the home.
+    pub(super) fn further(&self, folder: &str, home: &Path) -> Place {
         let folder = match folder.strip_prefix("~/") {
-            Some(rest) => folders::home().join(rest),
+            Some(rest) => home.join(rest),
             None => self.folder.join(folder),
         };
         Place { folder, rules_only: true, ..self.clone() }

@@ -28,7 +28,8 @@ pub(crate) fn load_with_presence(folders: &Folders, workspace: &Path, store: &St
     if places.is_empty() {
         return (Vec::new(), present);
     }
-    let mut loader = Loader { cache: Cache::new(folders), variables: Variables::new(), loaded: Vec::new(), store };
+    let (cache, home) = (Cache::new(folders), folders.home.as_path());
+    let mut loader = Loader { cache, home, variables: Variables::new(), loaded: Vec::new(), store };
     // Descending order of authority: a layer may use the variables of those above it.
     for place in places.into_iter().rev() {
         let begin = bases::Step::begin(&place);
@@ -41,6 +42,8 @@ pub(crate) fn load_with_presence(folders: &Folders, workspace: &Path, store: &St
 
 struct Loader<'s> {
     cache: Cache,
+    /// What `~` stands for.
+    home: &'s Path,
     variables: Variables,
     loaded: Vec<Loaded>,
     store: &'s Store,
@@ -79,7 +82,7 @@ impl Loader<'_> {
         let folders: Vec<Place> = match (place.authority, bases::pinned(trail)) {
             (Authority::Project, _) => Vec::new(),
             (Authority::User | Authority::Managed, None) => {
-                tables.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
+                tables.get("rule_dirs").texts().map(|folder| place.further(folder, self.home)).collect()
             }
             (Authority::User | Authority::Managed, Some(step)) => {
                 let left_out =
@@ -90,7 +93,7 @@ impl Loader<'_> {
         };
         let mut further: Vec<(Place, bases::Step)> = Vec::new();
         for base in tables.get("extends").items() {
-            match bases::resolve(base, &place, trail) {
+            match bases::resolve(base, &place, self.home, trail) {
                 Ok(base) => further.push(base),
                 Err(problem) => problems.push(problem),
             }

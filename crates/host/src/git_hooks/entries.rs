@@ -2,9 +2,8 @@
 
 use super::objects::git;
 use crate::install::{binary_path, write_atomically};
-use crate::store::Store;
 use crate::store::signing::InForce;
-use crate::system::folders::Folders;
+use crate::system::context::Context;
 use reflex_engine::shell::quoted;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,8 +40,9 @@ pub fn committed_hook(binary: &str) -> String {
 const BEFORE: &str = "before-reflex";
 
 /// The folder for the hooks: of one repository, or for all repositories of the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Entries {
+    context: Context,
     folder: PathBuf,
     is_for_all: bool,
 }
@@ -63,7 +63,7 @@ impl Entries {
     ///
     /// # Errors
     /// The folder is in no repository, or another tool manages the hooks' folder.
-    pub fn of_repository(here: &Path) -> Result<Entries, String> {
+    pub fn of_repository(context: &Context, here: &Path) -> Result<Entries, String> {
         let printed = git(here, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"], "");
         let printed = printed.map_err(|_| format!("{} is in no git repository", here.display()))?;
         let folder = PathBuf::from(String::from_utf8_lossy(&printed).trim_end_matches('\n').to_owned());
@@ -71,21 +71,21 @@ impl Entries {
             let line = "reflex git-hook pre-commit";
             return Err(format!("Husky writes the hooks of this repository: put `{line}` into .husky/pre-commit"));
         }
-        Ok(Entries { folder, is_for_all: false })
+        Ok(Entries { context: context.clone(), folder, is_for_all: false })
     }
 
     /// The hooks of all the user's repositories that set no hooks folder of their own.
     ///
     /// # Errors
     /// Another folder for such hooks is set already.
-    pub fn of_user(here: &Path) -> Result<Entries, String> {
-        let folder = Folders::of_user().state.join("git-hooks");
+    pub fn of_user(context: &Context, here: &Path) -> Result<Entries, String> {
+        let folder = context.folders().state.join("git-hooks");
         let set = git(here, &["config", "--global", "--type=path", "--get", "core.hooksPath"], "").unwrap_or_default();
         let set = String::from_utf8_lossy(&set).trim_end_matches('\n').to_owned();
         if !set.is_empty() && Path::new(&set) != folder {
             return Err(format!("`core.hooksPath` is {set}: put `reflex git-hook pre-commit` into {set}/pre-commit"));
         }
-        Ok(Entries { folder, is_for_all: true })
+        Ok(Entries { context: context.clone(), folder, is_for_all: true })
     }
 
     /// The files to write.
@@ -160,7 +160,7 @@ impl Entries {
 
     /// The text of a hook that judges first. A change that cannot be judged is refused.
     fn judging(&self, name: &str) -> Result<String, String> {
-        let command = Self::command()?;
+        let command = self.command()?;
         let feed = if name == "pre-push" { "feed | " } else { "" };
         let read = if name == "pre-push" {
             "input=$(cat)\nfeed() { [ -z \"$input\" ] || printf '%s\\n' \"$input\"; }\n"
@@ -178,17 +178,17 @@ impl Entries {
 
     /// The text of a hook that warns. Git has already changed the files, so a failure changes nothing.
     fn looking(&self, name: &str) -> Result<String, String> {
-        Ok(format!("#!/bin/sh\n{MARK}\n{} {name} \"$@\" || :\n{}", Self::command()?, self.next(name, "")))
+        Ok(format!("#!/bin/sh\n{MARK}\n{} {name} \"$@\" || :\n{}", self.command()?, self.next(name, "")))
     }
 
     /// The command line of the guard in a hook, up to the name of the hook.
-    fn command() -> Result<String, String> {
-        let folders = Folders::of_user();
-        let mut words = vec![quoted(&binary_path()?), "git-hook".into()];
+    fn command(&self) -> Result<String, String> {
+        let folders = self.context.folders();
+        let mut words = vec![quoted(&binary_path(folders)?), "git-hook".into()];
         if !folders.may_only_tighten() {
             words.extend(["--home".into(), quoted(&folders.home.to_string_lossy())]);
         }
-        let store = Store::new(&folders);
+        let store = self.context.store();
         let key = store.key_in_force();
         if let Some(why) = key.problem() {
             return Err(format!("{why}; `{}` mends it", key.remedy()));

@@ -8,7 +8,7 @@ use super::older::OlderGuard;
 use super::switches::{Places, Silencer, silencers};
 pub use super::trouble::Trouble;
 use super::wiring::{Plugin, Wiring};
-use crate::system::folders::{chosen_home, contains_home, real};
+use crate::system::folders::{Folders, real};
 use crate::system::os;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
@@ -78,7 +78,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
         found.push(trouble(format!("the hook of {events} does not answer as it should: {problem}"), &again));
     }
     if let Some(trust) = wiring.settings().trust.filter(|_| wiring.project().is_none())
-        && let Err(problem) = client_trust::ask(trust, wiring.home(), Wish::Look)
+        && let Err(problem) = client_trust::ask(trust, wiring.home_of_agents(), Wish::Look)
     {
         found.push(trouble(format!("{} may not trust the hook: {problem}", wiring.agent()), &again));
     }
@@ -105,7 +105,7 @@ fn of_plugin(wiring: &Wiring, plugin: Plugin) -> Option<Trouble> {
 fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (event, start) in hooks {
-        let Err(problem) = answers(wiring.adapter(), &event, &start) else { continue };
+        let Err(problem) = answers(wiring.folders(), wiring.adapter(), &event, &start) else { continue };
         match found.iter_mut().find(|(known, _)| *known == problem) {
             Some((_, events)) => events.push(event),
             None => found.push((problem, vec![event])),
@@ -130,7 +130,7 @@ fn managed_only(wiring: &Wiring) -> Option<Trouble> {
 fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
     let trust = wiring.settings().folder_trust?;
     let project = project_here(wiring);
-    if contains_home(&project) {
+    if wiring.folders().is_home_within(&project) {
         return None;
     }
     let texts = trust.files.map(|file| fs::read_to_string(wiring.user_folder().join(file)).unwrap_or_default());
@@ -157,10 +157,10 @@ fn other_versions(hooks: &[(String, Start)]) -> String {
 
 /// Reports programs on the `PATH` that an agent or a person may run by mistake, and a copy for hook entries that is
 /// another version than this program.
-pub fn copies() -> Vec<Trouble> {
+pub fn copies(folders: &Folders) -> Vec<Trouble> {
     let Ok(current) = running_program() else { return Vec::new() };
     let shown = current.display();
-    let outdated = outdated_copy().map(|own| Trouble {
+    let outdated = outdated_copy(folders).map(|own| Trouble {
         what: format!("hooks start {}, which is another version than {shown}", own.display()),
         fix: format!("{shown} init"),
     });
@@ -179,11 +179,11 @@ pub fn copies() -> Vec<Trouble> {
 }
 
 /// Explains a `reflex` on the `PATH` that is the command of the Python web framework.
-pub fn taken_name() -> Option<String> {
+pub fn taken_name(folders: &Folders) -> Option<String> {
     let current = running_program().ok()?;
     let mut namesakes = namesakes_of(&current).into_iter();
     let (other, framework) = namesakes.find(|(_, namesake)| *namesake == Namesake::WebFramework)?;
-    let short = own_program().with_file_name(with_suffix("rfx"));
+    let short = own_program(folders).with_file_name(with_suffix("rfx"));
     let has_short = on_path("rfx").first().is_some_and(|file| file.canonicalize().ok() == short.canonicalize().ok());
     let start = if has_short { "rfx".to_owned() } else { current.display().to_string() };
     let other = other.display();
@@ -219,7 +219,7 @@ pub(crate) fn untrusted(wiring: &Wiring) -> Option<Trouble> {
 /// agent drops are ignored.
 pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     let project = folders_here(wiring);
-    let places = Places { home: wiring.home(), user: Some(&wiring.user_folder()), project: &project };
+    let places = Places { home: wiring.home_of_agents(), user: Some(&wiring.user_folder()), project: &project };
     let trouble = |silencer: Silencer| Trouble {
         what: silencer.to_string(),
         fix: format!("take it out of {}", silencer.file.display()),
@@ -283,7 +283,7 @@ pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
 /// The project around the current folder.
 pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
-    PathBuf::from(project_root(&here.to_string_lossy(), &real(wiring.home()).to_string_lossy()))
+    PathBuf::from(project_root(&here.to_string_lossy(), &real(wiring.home_of_agents()).to_string_lossy()))
 }
 
 /// Sends a payload that belongs to no event, exactly as the agent would, and expects the agent's answer: the refusal
@@ -292,8 +292,8 @@ pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
 ///
 /// # Errors
 /// Describes the unexpected answer.
-pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> {
-    let actual = run(start)?;
+pub fn answers(folders: &Folders, agent: &Agent, event: &str, start: &Start) -> Result<(), String> {
+    let actual = run(start, folders.chosen_home())?;
     let expected = (agent.refuse)(event, (agent.moment)(event), "why");
     let shape = |reply: &Reply| (reply.code, reply.stdout.is_empty(), reply.stderr.is_empty());
     let is_reported = !expected.stdout.contains("why") || actual.stdout.contains("cannot read this event");
@@ -319,7 +319,7 @@ fn at_home<'l>(line: &'l str, home: Option<&Path>) -> Cow<'l, str> {
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn run(start: &Start) -> Result<Reply, String> {
+fn run(start: &Start, home: Option<&Path>) -> Result<Reply, String> {
     let mut command = match start {
         Start::Exec(words) => {
             let (program, arguments) = words.split_first().ok_or("the hook starts no program")?;
@@ -329,7 +329,7 @@ fn run(start: &Start) -> Result<Reply, String> {
         }
         Start::Shell(line) => {
             let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_file());
-            let line = at_home(line, chosen_home());
+            let line = at_home(line, home);
             shell.map_or_else(
                 || os::shell(&line),
                 |shell| {

@@ -66,10 +66,11 @@ impl std::error::Error for SettleError {}
 
 /// The path for hook entries: that of this program, or of its copy in the guard's own folder if others clean or write the
 /// one it is in.
-pub(crate) fn lasting() -> Result<PathBuf, SettleError> {
+pub(crate) fn lasting(folders: &Folders) -> Result<PathBuf, SettleError> {
     let program = running_program()?;
-    if is_own(&program) || must_be_copied(&program).is_some() {
-        return Ok(own_program());
+    let own = own_program(folders);
+    if is_own(&program, &own) || must_be_copied(&program, &own).is_some() {
+        return Ok(own);
     }
     Ok(installed_path(&program))
 }
@@ -79,10 +80,10 @@ pub(crate) fn lasting() -> Result<PathBuf, SettleError> {
 ///
 /// # Errors
 /// The copy cannot be written.
-pub fn settle() -> Result<Settled, SettleError> {
-    let (program, own) = (running_program()?, own_program());
-    let unfit = must_be_copied(&program);
-    if unfit.is_none() && !is_own(&program) {
+pub fn settle(folders: &Folders) -> Result<Settled, SettleError> {
+    let (program, own) = (running_program()?, own_program(folders));
+    let unfit = must_be_copied(&program, &own);
+    if unfit.is_none() && !is_own(&program, &own) {
         return Ok(Settled::default());
     }
     let missing = unfit.filter(|_| !has_same_bytes(&program, &own));
@@ -90,19 +91,19 @@ pub fn settle() -> Result<Settled, SettleError> {
         let names = PROGRAMS.map(with_suffix);
         names.iter().try_for_each(|name| copy(&program.with_file_name(name), &own.with_file_name(name)))?;
     }
-    Ok(Settled { copied: missing.map(|unfit| (own.clone(), unfit)), taken: link_names(&own) })
+    Ok(Settled { copied: missing.map(|unfit| (own.clone(), unfit)), taken: link_names(&folders.home, &own) })
 }
 
 /// The copy in the guard's own folder, if [`settle`] would replace it by another program.
-pub fn outdated_copy() -> Option<PathBuf> {
-    let (program, own) = (running_program().ok()?, own_program());
-    let differs = must_be_copied(&program).is_some() && own.exists() && !has_same_bytes(&program, &own);
+pub fn outdated_copy(folders: &Folders) -> Option<PathBuf> {
+    let (program, own) = (running_program().ok()?, own_program(folders));
+    let differs = must_be_copied(&program, &own).is_some() && own.exists() && !has_same_bytes(&program, &own);
     differs.then_some(own)
 }
 
 /// The program in the guard's own folder, which need not exist.
-pub fn own_program() -> PathBuf {
-    Folders::of_user().program.join(with_suffix("reflex"))
+pub fn own_program(folders: &Folders) -> PathBuf {
+    folders.program.join(with_suffix("reflex"))
 }
 
 /// The file of this process. On some systems it is named by the link that started it.
@@ -119,12 +120,12 @@ fn installed_path(program: &Path) -> PathBuf {
     on_path("reflex").into_iter().find(leads_here).unwrap_or_else(|| program.to_owned())
 }
 
-fn is_own(program: &Path) -> bool {
-    own_program().canonicalize().is_ok_and(|own| own == program)
+fn is_own(program: &Path, own: &Path) -> bool {
+    own.canonicalize().is_ok_and(|own| own == program)
 }
 
-fn must_be_copied(program: &Path) -> Option<Unfit> {
-    if is_own(program) {
+fn must_be_copied(program: &Path, own: &Path) -> Option<Unfit> {
+    if is_own(program, own) {
         return None;
     }
     unfit(program).or_else(|| unfit(&installed_path(program)))
@@ -154,15 +155,15 @@ fn copy(program: &Path, own: &Path) -> Result<(), SettleError> {
     fs::rename(&draft, own).map_err(failed)
 }
 
-/// Links free names to the guard's programs and returns those that other programs have.
-fn link_names(own: &Path) -> Vec<(PathBuf, Namesake)> {
+/// Links free names below the home to the guard's programs and returns those that other programs have.
+fn link_names(home: &Path, own: &Path) -> Vec<(PathBuf, Namesake)> {
     let programs = PROGRAMS.into_iter().map(|name| own.with_file_name(with_suffix(name)));
-    programs.filter(|program| program.exists()).filter_map(|program| link_name(&program)).collect()
+    programs.filter(|program| program.exists()).filter_map(|program| link_name(home, &program)).collect()
 }
 
-fn link_name(program: &Path) -> Option<(PathBuf, Namesake)> {
+fn link_name(home: &Path, program: &Path) -> Option<(PathBuf, Namesake)> {
     let name = program.file_name()?;
-    let folder = Folders::of_user().home.join(".local/bin");
+    let folder = home.join(".local/bin");
     let link = folder.join(name);
     if link.symlink_metadata().is_err() {
         if !is_reachable(program) {

@@ -1,7 +1,7 @@
 //! The clients' lists of MCP servers on this machine, and `reflex mcp` as a proxy in front of them.
 
 use super::wiring::{Change, binary_path, mode_of, write_atomically};
-use crate::system::folders::{Folders, contains_home, home_of_agents, real};
+use crate::system::folders::{Folders, real};
 use reflex_agents::settings::{MCP_CLIENTS, McpClient, ProxyCommand, Reach};
 use reflex_git::project_root;
 use std::fs;
@@ -13,33 +13,35 @@ pub struct ServerList {
     client: &'static McpClient,
     file: PathBuf,
     is_of_project: bool,
-    /// The home in proxy entries; none in a shared file, or if only the environment names the home.
-    home: Option<String>,
+    folders: Folders,
 }
 
 impl ServerList {
     /// The user's file of every client.
-    pub fn all() -> Vec<ServerList> {
-        let folders = Folders::of_user();
-        let home = (!folders.may_only_tighten()).then(|| folders.home.to_string_lossy().into_owned());
-        let list = |client| ServerList { client, file: file_of(client), is_of_project: false, home: home.clone() };
-        MCP_CLIENTS.iter().map(list).collect()
+    pub fn all(folders: &Folders) -> Vec<ServerList> {
+        MCP_CLIENTS.iter().map(|client| ServerList::of_user(folders, client)).collect()
+    }
+
+    fn of_user(folders: &Folders, client: &'static McpClient) -> ServerList {
+        let file = file_of(client, &folders.home_of_agents);
+        ServerList { client, file, is_of_project: false, folders: folders.clone() }
     }
 
     /// The files of the project around a folder. The home has none: it is not a project.
-    pub fn of_project_around(folder: &Path) -> Vec<ServerList> {
-        let home = real(&Folders::of_user().home);
+    pub fn of_project_around(folders: &Folders, folder: &Path) -> Vec<ServerList> {
+        let home = real(&folders.home);
         let root = PathBuf::from(project_root(&folder.to_string_lossy(), &home.to_string_lossy()));
-        if contains_home(&root) {
+        if folders.is_home_within(&root) {
             return Vec::new();
         }
-        let is_of_user = |client: &&McpClient| real(&file_of(client)) == real(&root.join(client.project));
+        let home = &folders.home_of_agents;
+        let is_of_user = |client: &&McpClient| real(&file_of(client, home)) == real(&root.join(client.project));
         let clients = MCP_CLIENTS.iter().filter(|client| !client.project.is_empty() && !is_of_user(client));
         let list = |client: &'static McpClient| ServerList {
             client,
             file: root.join(client.project),
             is_of_project: true,
-            home: None,
+            folders: folders.clone(),
         };
         clients.map(list).collect()
     }
@@ -73,8 +75,8 @@ impl ServerList {
     /// # Errors
     /// As [`ServerList::servers`].
     pub fn guarded(&self) -> Result<Change, String> {
-        let binary = binary_path()?;
-        let command = ProxyCommand { binary: &binary, home: self.home.as_deref() };
+        let (binary, home) = (binary_path(&self.folders)?, self.named_home());
+        let command = ProxyCommand { binary: &binary, home: home.as_deref() };
         self.change(|text| self.client.format.guarded(text, command).map_err(|problem| problem.to_string()))
     }
 
@@ -84,6 +86,12 @@ impl ServerList {
     /// As [`ServerList::servers`].
     pub fn unguarded(&self) -> Result<Change, String> {
         self.change(|text| self.client.format.unguarded(text).map_err(|problem| problem.to_string()))
+    }
+
+    /// The home in proxy entries; none in a shared file, or if only the environment names the home.
+    fn named_home(&self) -> Option<String> {
+        let is_user_wide = !self.is_of_project && !self.folders.may_only_tighten();
+        is_user_wide.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
     fn change(&self, edit: impl Fn(&str) -> Result<String, String>) -> Result<Change, String> {
@@ -123,13 +131,13 @@ pub fn masked(text: &str) -> String {
     reflex_engine::redacted(text, reflex_library::tables())
 }
 
-fn file_of(client: &McpClient) -> PathBuf {
+fn file_of(client: &McpClient, home: &Path) -> PathBuf {
     let below_home = if std::env::consts::OS == "macos" { client.on_macos } else { client.file };
     let named = client.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
     // The variable names the folder that contains the file.
     match (named, Path::new(below_home).file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
-        _ => home_of_agents().join(below_home),
+        _ => home.join(below_home),
     }
 }
 

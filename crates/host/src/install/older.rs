@@ -44,12 +44,12 @@ impl Wiring {
 
     fn older_files(&self, here: &Path) -> Vec<PathBuf> {
         let settings = self.settings();
-        let root = project_root(&here.to_string_lossy(), &self.home().to_string_lossy());
+        let root = project_root(&here.to_string_lossy(), &self.home_of_agents().to_string_lossy());
         let root = PathBuf::from(root);
-        let of_user = settings.files.iter().map(file_of);
+        let of_user = settings.files.iter().map(|form| file_of(form, self.home_of_agents()));
         let of_project = settings.project.iter().map(|form| root.join(form.folder).join(form.name));
         let older = OLDER_FILES.iter().filter(|(agent, ..)| *agent == self.agent());
-        let older = older.flat_map(|(_, user, project)| [self.home().join(user), root.join(project)]);
+        let older = older.flat_map(|(_, user, project)| [self.home_of_agents().join(user), root.join(project)]);
         let mut files: Vec<PathBuf> = of_user.chain(of_project).chain(older).collect();
         files.sort();
         files.dedup();

@@ -92,7 +92,7 @@ const ABSENT: &str = "";
 
 /// Every file that affects the agent's hooks, in the project and in the home, with its format if known.
 fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat>)> {
-    let (home, project) = (wiring.home().to_owned(), project_here(wiring));
+    let (home, project) = (wiring.home_of_agents().to_owned(), project_here(wiring));
     let at = |pattern: &str| match pattern.strip_prefix("~/") {
         Some(rest) => vec![home.join(rest)],
         None => vec![home.join(pattern), project.join(pattern)],

@@ -5,11 +5,11 @@ use super::client_version::installed_version;
 use super::lasting::lasting;
 use crate::config::asking::Asking;
 use crate::config::load;
-use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
+use crate::system::context::Context;
 use crate::system::digest::digest;
 use crate::system::files::make_folder;
-use crate::system::folders::{Folders, contains_home, home_of_agents, real};
+use crate::system::folders::{Folders, real};
 use crate::system::os;
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
@@ -33,9 +33,7 @@ pub struct Wiring {
     file: PathBuf,
     /// The project, for a project's settings file.
     project: Option<PathBuf>,
-    folders: Folders,
-    /// The home in which the agents look up their files.
-    home_of_agents: PathBuf,
+    context: Context,
     /// The key in the hook entry; none in a project, whose entry is shared.
     key: InForce,
 }
@@ -62,9 +60,8 @@ pub struct Change {
 
 impl Wiring {
     /// The settings of every agent with a known hook format.
-    pub fn all() -> Vec<Wiring> {
-        let folders = Folders::of_user();
-        let key = Store::new(&folders).key_in_force().clone();
+    pub fn all(context: &Context) -> Vec<Wiring> {
+        let key = context.store().key_in_force().clone();
         let known = AGENTS.iter().filter_map(|agent| Some((agent, agent.settings?)));
         let files = known.flat_map(|(agent, settings)| {
             settings.files.iter().enumerate().map(move |(number, form)| (agent, settings, form, number))
@@ -74,10 +71,9 @@ impl Wiring {
             settings,
             form,
             number,
-            file: file_of(form),
+            file: file_of(form, &context.folders().home_of_agents),
             project: None,
-            folders: folders.clone(),
-            home_of_agents: home_of_agents(),
+            context: context.clone(),
             key: key.clone(),
         };
         files.map(wiring).collect()
@@ -85,10 +81,10 @@ impl Wiring {
 
     /// The settings of the project around a folder, for every agent that has project settings. The home has none: it is
     /// not a project. A file that is also the user's own is omitted, as in a repository that the home links to.
-    pub fn of_project_around(folder: &Path) -> Vec<Wiring> {
-        let folders = Folders::of_user();
+    pub fn of_project_around(context: &Context, folder: &Path) -> Vec<Wiring> {
+        let folders = context.folders();
         let root = PathBuf::from(project_root(&folder.to_string_lossy(), &real(&folders.home).to_string_lossy()));
-        if contains_home(&root) {
+        if folders.is_home_within(&root) {
             return Vec::new();
         }
         let wiring = |agent: &'static Agent| {
@@ -97,7 +93,7 @@ impl Wiring {
             let existing = settings.project.iter().find(|form| file(form).exists());
             let form = existing.or(settings.project.first())?;
             let (file, project) = (file(form), Some(root.clone()));
-            if settings.files.iter().any(|of_user| real(&file_of(of_user)) == real(&file)) {
+            if settings.files.iter().any(|of_user| real(&file_of(of_user, &folders.home_of_agents)) == real(&file)) {
                 return None;
             }
             Some(Wiring {
@@ -107,8 +103,7 @@ impl Wiring {
                 number: 0,
                 file,
                 project,
-                folders: folders.clone(),
-                home_of_agents: home_of_agents(),
+                context: context.clone(),
                 key: InForce::Unprotected,
             })
         };
@@ -135,13 +130,19 @@ impl Wiring {
         self.settings
     }
 
-    pub(crate) fn home(&self) -> &Path {
-        &self.home_of_agents
+    /// The folders of the guard's files.
+    pub(crate) fn folders(&self) -> &Folders {
+        self.context.folders()
+    }
+
+    /// The home in which the agents look up their files.
+    pub(crate) fn home_of_agents(&self) -> &Path {
+        &self.folders().home_of_agents
     }
 
     /// The folder of the guard's state.
     pub(crate) fn state(&self) -> &Path {
-        &self.folders.state
+        &self.folders().state
     }
 
     /// The environment variable that overrides the file's folder.
@@ -153,13 +154,13 @@ impl Wiring {
     pub(crate) fn folder(&self) -> PathBuf {
         match &self.project {
             Some(project) => project.join(self.form.folder),
-            None => folder_of(self.form),
+            None => folder_of(self.form, self.home_of_agents()),
         }
     }
 
     /// The agent's folder in the home.
     pub(crate) fn user_folder(&self) -> PathBuf {
-        self.settings.files.first().map_or_else(|| self.folder(), folder_of)
+        self.settings.files.first().map_or_else(|| self.folder(), |form| folder_of(form, self.home_of_agents()))
     }
 
     /// Calls that never reach a hook of the agent.
@@ -176,7 +177,7 @@ impl Wiring {
     pub fn is_installed(&self) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let has = |folder: PathBuf| self.settings.programs.iter().any(|program| folder.join(program).is_file());
-        self.settings.folders.iter().any(|folder| home_of_agents().join(folder).is_dir())
+        self.settings.folders.iter().any(|folder| self.home_of_agents().join(folder).is_dir())
             || std::env::split_paths(&path).any(has)
     }
 
@@ -225,10 +226,12 @@ impl Wiring {
     pub fn trust(&self) -> Option<Result<(), String>> {
         // A project has to be trusted before its hooks, and only a person may do that.
         let trust = self.settings.trust.filter(|_| !self.form.by_agent && self.project.is_none())?;
-        let kept: Vec<Wiring> =
-            Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
+        let kept: Vec<Wiring> = Wiring::all(&self.context)
+            .into_iter()
+            .filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent)
+            .collect();
         let before: Vec<Option<String>> = kept.iter().map(|wiring| wiring.read().unwrap_or(None)).collect();
-        let done = super::client_trust::ask(trust, &self.home_of_agents, Wish::Have);
+        let done = super::client_trust::ask(trust, self.home_of_agents(), Wish::Have);
         for (wiring, before) in kept.iter().zip(before) {
             let after = wiring.read().unwrap_or(None);
             if after.is_some() && after != before {
@@ -300,8 +303,8 @@ impl Wiring {
     /// The home in the hook entry. A project's entry is shared, and a home that only the environment names must not be
     /// written.
     fn named_home(&self) -> Option<String> {
-        let is_user_wide = self.project.is_none() && !self.folders.may_only_tighten();
-        is_user_wide.then(|| self.folders.home.to_string_lossy().into_owned())
+        let is_user_wide = self.project.is_none() && !self.folders().may_only_tighten();
+        is_user_wide.then(|| self.folders().home.to_string_lossy().into_owned())
     }
 
     /// Seconds that the policy of the user lets a hook wait; 0 in a project's entry, which is shared.
@@ -309,14 +312,14 @@ impl Wiring {
         if self.project.is_some() {
             return 0;
         }
-        let asking = Asking::from_layers(&load(&self.folders, Path::new("/"), &Store::new(&self.folders)));
+        let asking = Asking::from_layers(&load(self.folders(), Path::new("/"), &self.context.store()));
         u32::try_from(asking.wait(true).as_secs()).unwrap_or(u32::MAX)
     }
 
     fn with_hook(&self, text: &str) -> Result<String, String> {
         // A byte-order mark that the agent accepts is kept.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
-        let (binary, home) = (binary_path()?, self.named_home());
+        let (binary, home) = (binary_path(self.folders())?, self.named_home());
         if let Some(why) = self.key.problem() {
             return Err(self.refused(&format!("{why}; `{}` mends the entries", self.key.remedy())));
         }
@@ -336,12 +339,12 @@ impl Wiring {
 
     /// The format in which the agent reads the file, if known.
     pub(crate) fn reading(&self) -> Option<SettingsFormat> {
-        let around = self.project.as_ref().unwrap_or(&self.home_of_agents);
+        let around = self.project.as_deref().unwrap_or(self.home_of_agents());
         let usual = around.join(self.form.folder).join(self.form.name);
         SettingsFormat::for_path(
             reflex_library::tables(),
             &usual.to_string_lossy(),
-            &self.home_of_agents.to_string_lossy(),
+            &self.home_of_agents().to_string_lossy(),
         )
     }
 
@@ -408,7 +411,7 @@ impl Wiring {
 
     /// Whether the installed hook starts a program other than this one.
     pub fn starts_another_program(&self) -> bool {
-        let current = binary_path().ok();
+        let current = binary_path(self.folders()).ok();
         self.hooks().iter().filter_map(|(_, start)| start.program()).any(|program| Some(program) != current)
     }
 
@@ -485,7 +488,7 @@ impl Wiring {
         let number = if self.number == 0 { String::new() } else { format!("-{}", self.number + 1) };
         let place = self.project.as_ref().map(|project| format!("-{}", digest(&project.to_string_lossy())));
         let place = place.unwrap_or_default();
-        self.folders.state.join("wiring").join(format!("{}{number}{place}.json", self.agent.name))
+        self.folders().state.join("wiring").join(format!("{}{number}{place}.json", self.agent.name))
     }
 
     /// The first original text is kept when the hook is installed again. A restored text never has a hook of ours.
@@ -517,18 +520,18 @@ impl Wiring {
 }
 
 /// The path of this program for hook entries.
-pub(crate) fn binary_path() -> Result<String, String> {
-    let path = lasting().map_err(|error| error.to_string())?;
+pub(crate) fn binary_path(folders: &Folders) -> Result<String, String> {
+    let path = lasting(folders).map_err(|error| error.to_string())?;
     Ok(path.to_string_lossy().into_owned())
 }
 
-pub(super) fn file_of(form: &SettingsFile) -> PathBuf {
-    folder_of(form).join(form.name)
+pub(super) fn file_of(form: &SettingsFile, home: &Path) -> PathBuf {
+    folder_of(form, home).join(form.name)
 }
 
-fn folder_of(form: &SettingsFile) -> PathBuf {
+fn folder_of(form: &SettingsFile, home: &Path) -> PathBuf {
     let named = form.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    named.unwrap_or_else(|| home_of_agents().join(form.folder))
+    named.unwrap_or_else(|| home.join(form.folder))
 }
 
 pub(super) fn mode_of(path: &Path) -> u32 {

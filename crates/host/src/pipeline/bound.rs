@@ -7,7 +7,6 @@ mod stakes;
 
 use crate::store::bound::Bound;
 use crate::store::redact::Redactor;
-use crate::system::folders;
 use crate::system::hex;
 use crate::system::os::{self, Kind};
 use crate::system::random;
@@ -214,7 +213,7 @@ impl Binder<'_> {
     }
 
     fn git(&mut self, folder: &str, subcommand: &str, words: &[String]) {
-        let Some(repository) = Repository::discover(Path::new(folder), &folders::home()) else {
+        let Some(repository) = Repository::discover(Path::new(folder), self.world.home()) else {
             return self.binding.keys.push(format!("git {folder} none"));
         };
         let settings = match repository.orders() {

@@ -110,7 +110,12 @@ impl Host {
 
     /// The facts of this machine for an event, under these layers.
     pub(super) fn world(&self, event: &Event, loaded: &[Loaded]) -> LocalWorld<'_> {
-        LocalWorld::new(&event.workspace, self.guard_with(loaded)).of_user(&self.folders().home)
+        LocalWorld::new(&event.workspace, &self.folders().home, self.guard_with(loaded))
+    }
+
+    /// The facts of this machine for a workspace, without a session or people's rules.
+    pub(super) fn plain_world(&self, workspace: &str) -> LocalWorld<'_> {
+        LocalWorld::new(workspace, &self.folders().home, self.guard())
     }
 
     /// The guard's own folders, and those that the environment would select. Both are protected.

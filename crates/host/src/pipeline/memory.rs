@@ -36,13 +36,12 @@ impl Seen<'_> {
     }
 }
 
-/// A refused call, as a person is asked about it. `guard` are the guard's own folders, `kept` is the id of
-/// the copy of what it would lose.
+/// A refused call, as a person is asked about it. `kept` is the id of the copy of what it would lose.
 pub(crate) fn pending(
     call: CallRef<'_>,
     judgement: &Judgement,
     redactor: &Redactor<'_>,
-    (guard, kept): (Vec<String>, Option<&str>),
+    (world, kept): (&LocalWorld<'_>, Option<&str>),
 ) -> Pending {
     let event = call.event;
     let verdict = &judgement.verdict;
@@ -53,9 +52,8 @@ pub(crate) fn pending(
         seen.text(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
     };
     let parts = commands.map(words).collect();
-    let world = LocalWorld::new(&event.workspace, guard);
     let time = clock::now();
-    let binding = bound::binding(event, judgement, &world, redactor);
+    let binding = bound::binding(event, judgement, world, redactor);
     let effects = binding.effects.iter().map(|line| seen.text(line)).collect();
     // It only helps to read the text, which is complete without it.
     let diff = diff(event).filter(|diff| diff.len() <= MAX_DIFF);
@@ -85,8 +83,8 @@ pub(crate) fn pending(
         until: 0,
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.decision == Decision::Deny && verdict.findings.iter().any(|one| one.tier == Tier::Core),
-        exact: same_call(call, judgement, &world, [&binding.keys, &binding.once]),
-        lasting: same_call(call, judgement, &world, [&binding.keys, &binding.lasting]),
+        exact: same_call(call, judgement, world, [&binding.keys, &binding.once]),
+        lasting: same_call(call, judgement, world, [&binding.keys, &binding.lasting]),
         bound: binding.shown,
         call: redactor.name(&event.call).into(),
         again: if seen.complete { appeal::call(event, redactor) } else { None },

@@ -31,7 +31,7 @@ impl Host {
         put("cwd", neutral(cwd).into());
         put("workspace", "/repo".into());
         put("home", "/home/user".into());
-        if let Some(git) = git_facts(&LocalWorld::new(workspace, self.guard()), workspace) {
+        if let Some(git) = git_facts(&self.plain_world(workspace), workspace) {
             put("facts", json!({"git": git}));
         }
         put("expected", "allow".into());

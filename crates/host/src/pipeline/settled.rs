@@ -188,7 +188,8 @@ impl Settled<'_> {
 impl Judged<'_> {
     /// The call as a person is asked about it. `kept` is the id of the copy of what it would lose.
     fn pending(&self, kept: Option<&str>) -> Pending {
-        memory::pending(self.call(), &self.judgement, &self.redactor, (self.received.incoming.host.guard(), kept))
+        let world = self.received.incoming.host.plain_world(&self.received.event.workspace);
+        memory::pending(self.call(), &self.judgement, &self.redactor, (&world, kept))
     }
 }
 

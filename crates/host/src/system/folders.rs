@@ -8,8 +8,11 @@ use std::sync::OnceLock;
 /// The folders of the guard's files.
 #[derive(Debug, Clone)]
 pub struct Folders {
-    /// The user's home.
+    /// The user's home: that of `--home`, else that of the user database, else that of the environment.
     pub home: PathBuf,
+    /// The home below which agents keep their settings: that of `--home`, else that of the environment, which agents
+    /// use too.
+    pub home_of_agents: PathBuf,
     /// `~/.config/reflex`
     pub config: PathBuf,
     /// `~/.local/state/reflex`
@@ -21,16 +24,17 @@ pub struct Folders {
     pub program: PathBuf,
     /// The folders that the environment would select, if they differ from these.
     pub elsewhere: Vec<PathBuf>,
-    /// Whether only the environment names the home, which the parent process may have forged.
-    unproven: bool,
+    source: Source,
 }
 
-/// The home from the command line's `--home`.
-static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
-
-/// The home from `--home`, which must be passed on to child processes too.
-pub fn chosen_home() -> Option<&'static Path> {
-    CHOSEN.get().map(PathBuf::as_path)
+/// The source of the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// `--home` on the command line.
+    CommandLine,
+    UserDatabase,
+    /// Only the environment, which the parent process may have forged.
+    Environment,
 }
 
 impl Folders {
@@ -52,35 +56,53 @@ impl Folders {
 
     /// The folders below the home from `--home`.
     pub(super) fn at(home: PathBuf) -> Folders {
-        let _ = CHOSEN.set(home);
-        Folders::of_user()
+        Folders::below(home).beside_environment()
     }
 
-    /// The folders below the home from `--home`, else below that of the user database. An agent or a repository may
-    /// have set the environment of a hook, so `HOME` counts only if neither names a home, and `XDG_*` never counts.
-    pub fn of_user() -> Folders {
-        let mut folders = Folders::below(home());
-        folders.unproven = proven_home().is_none();
-        folders.elsewhere = folders.named_by_environment();
-        folders
+    /// The folders below the home in the user database. An agent or a repository may have set the environment of a hook,
+    /// so `HOME` counts only if the database names no home, and `XDG_*` never counts.
+    pub(super) fn of_user() -> Folders {
+        let (proven, named) = (home_in_user_database(), environment("HOME"));
+        let source = if proven.is_some() { Source::UserDatabase } else { Source::Environment };
+        let home = proven.or_else(|| named.clone()).unwrap_or_else(|| "/".into());
+        let home_of_agents = named.unwrap_or_else(|| home.clone());
+        Folders { home_of_agents, source, ..Folders::below(home) }.beside_environment()
     }
 
-    /// The default folders below a home.
-    pub fn below(home: PathBuf) -> Folders {
+    /// The default folders below a home that the command line names.
+    pub(crate) fn below(home: PathBuf) -> Folders {
         Folders {
             config: home.join(".config/reflex"),
             state: home.join(".local/state/reflex"),
             cache: home.join(".cache/reflex"),
             program: home.join(".local/share/reflex-guard"),
+            home_of_agents: home.clone(),
             home,
             elsewhere: Vec::new(),
-            unproven: false,
+            source: Source::CommandLine,
         }
+    }
+
+    /// The home from `--home`, which must be passed on to child processes too.
+    pub fn chosen_home(&self) -> Option<&Path> {
+        (self.source == Source::CommandLine).then_some(self.home.as_path())
+    }
+
+    /// Whether the user's home is this folder or lies below it, also if a link names one of them. Such a folder is not a
+    /// project: its settings are the user's.
+    pub fn is_home_within(&self, folder: &Path) -> bool {
+        let folder = real(folder);
+        [&self.home, &self.home_of_agents].iter().any(|home| real(home).starts_with(&folder))
     }
 
     /// Whether only the environment names the home. Files below it may tighten but not loosen.
     pub fn may_only_tighten(&self) -> bool {
-        self.unproven
+        self.source == Source::Environment
+    }
+
+    /// The same, with the folders that the environment would select.
+    fn beside_environment(self) -> Folders {
+        Folders { elsewhere: self.named_by_environment(), ..self }
     }
 
     fn named_by_environment(&self) -> Vec<PathBuf> {
@@ -96,31 +118,9 @@ impl Folders {
     }
 }
 
-/// The user's home: that of `--home`, else that of the user database, else that of the environment.
-pub(crate) fn home() -> PathBuf {
-    proven_home().or_else(|| environment("HOME")).unwrap_or_else(|| "/".into())
-}
-
-/// The home below which agents keep their settings: that of `--home`, else that of the environment, which agents use
-/// too.
-pub(crate) fn home_of_agents() -> PathBuf {
-    CHOSEN.get().cloned().or_else(|| environment("HOME")).unwrap_or_else(home)
-}
-
-/// Whether the user's home is this folder or lies below it, also if a link names one of them. Such a folder is not a
-/// project: its settings are the user's.
-pub fn contains_home(folder: &Path) -> bool {
-    let folder = real(folder);
-    [home(), home_of_agents()].iter().any(|home| real(home).starts_with(&folder))
-}
-
 /// The path without links; the path as it is if it does not exist.
 pub(crate) fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-fn proven_home() -> Option<PathBuf> {
-    CHOSEN.get().cloned().or_else(home_in_user_database)
 }
 
 /// The absolute path in an environment variable.
@@ -128,7 +128,7 @@ fn environment(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|path: &OsString| Path::new(path).is_absolute()).map(PathBuf::from)
 }
 
-/// The home of this user in the system's user database.
+/// The home of this user in the system's user database. It is the same for every guard of this process.
 fn home_in_user_database() -> Option<PathBuf> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     HOME.get_or_init(|| os::home_of_user().filter(|home| home.is_absolute())).clone()
@@ -153,7 +153,7 @@ mod tests {
         let unsigned = store.signer(|| None).unwrap();
         store.begin_pause(&Pause { until, ..pause }, &unsigned).unwrap();
         assert!(Store::new(&folders).pause().is_some());
-        folders.unproven = true;
+        folders.source = Source::Environment;
         assert!(Store::new(&folders).pause().is_none());
         fs::remove_dir_all(&home).unwrap();
     }

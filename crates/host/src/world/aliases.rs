@@ -1,7 +1,6 @@
 //! The aliases of the user's shell, read from its startup files. The files are not executed and conditions are not
 //! evaluated, so an alias counts wherever it is defined.
 
-use crate::system::folders;
 use std::path::Path;
 
 /// Startup files, below the home directory, in which aliases are usually defined. The last file that defines a name
@@ -11,12 +10,8 @@ const FILES: [&str; 7] = [".profile", ".bash_profile", ".bashrc", ".bash_aliases
 /// Maximum size of a startup file, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The value of an alias in the user's shell.
-pub(crate) fn of_shell(name: &str) -> Option<String> {
-    of_files(&folders::home(), name)
-}
-
-fn of_files(home: &Path, name: &str) -> Option<String> {
+/// The value of an alias in the shell of the user with this home.
+pub(crate) fn of_shell(home: &Path, name: &str) -> Option<String> {
     let texts = FILES.iter().rev().filter_map(|file| reflex_git::regular_file(&home.join(file), MAX_BYTES));
     let mut found = texts.filter_map(|bytes| in_text(&String::from_utf8_lossy(&bytes), name));
     found.next()

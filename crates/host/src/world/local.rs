@@ -8,7 +8,6 @@ use super::survey;
 use crate::store::Store;
 use crate::store::restored::Restored;
 use crate::store::session::{History, SessionKey};
-use crate::system::folders;
 use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
@@ -40,8 +39,8 @@ pub struct LocalWorld<'s> {
     workspace: String,
     guard: Vec<String>,
     binary: OnceCell<Option<String>>,
-    /// The home directory whose settings files are searched for hook entries.
-    home: Option<PathBuf>,
+    /// The user's home, with the settings of git, of the shell and of the agents.
+    home: PathBuf,
     entries: OnceCell<Entries>,
     /// The session's store and key; read only by calls that need them.
     session: Option<(&'s Store, SessionKey<'s>)>,
@@ -72,14 +71,14 @@ struct RepositoryLookup {
 }
 
 impl<'s> LocalWorld<'s> {
-    /// A world for a project; `guard` lists the guard's own folders, to which its binary is added. No session is
-    /// attached.
-    pub fn new(workspace: &str, guard: Vec<String>) -> LocalWorld<'s> {
+    /// A world for a project and a user's home; `guard` lists the guard's own folders, to which its binary is added. No
+    /// session is attached.
+    pub fn new(workspace: &str, home: &Path, guard: Vec<String>) -> LocalWorld<'s> {
         LocalWorld {
             workspace: workspace.into(),
             guard,
             binary: OnceCell::new(),
-            home: None,
+            home: home.to_owned(),
             entries: OnceCell::new(),
             session: None,
             history: OnceCell::new(),
@@ -96,14 +95,14 @@ impl<'s> LocalWorld<'s> {
         }
     }
 
-    /// Sets the home directory with the settings of the user's agents.
-    pub(crate) fn of_user(self, home: &Path) -> LocalWorld<'s> {
-        LocalWorld { home: Some(home.to_owned()), ..self }
+    /// The user's home.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
     }
 
-    /// The hook entries of that home directory. They are read only if a call may reach one, which is rare.
+    /// The hook entries of the home. They are read only if a call may reach one, which is rare.
     fn entries(&self) -> &Entries {
-        self.entries.get_or_init(|| self.home.as_deref().map(Entries::read).unwrap_or_default())
+        self.entries.get_or_init(|| Entries::read(&self.home))
     }
 
     /// Whether this is one of the guard's own folders.
@@ -205,12 +204,12 @@ impl<'s> LocalWorld<'s> {
         let is_own = Path::new(path) != workspace && Path::new(path).starts_with(workspace);
         is_own
             && !between.any(|above| above.join(".git").symlink_metadata().is_ok())
-            && *self.is_plain.get_or_init(|| reflex_git::is_plain(workspace, &folders::home()))
+            && *self.is_plain.get_or_init(|| reflex_git::is_plain(workspace, &self.home))
     }
 
     /// Damage above the workspace is ignored.
     fn search(&self, start: &Path) -> RepositoryLookup {
-        let found = Repository::search(start, &folders::home());
+        let found = Repository::search(start, &self.home);
         let damaged = found.damaged.filter(|(folder, _)| folder.starts_with(&self.workspace));
         RepositoryLookup { repository: found.repository.map(Rc::new), damaged: damaged.map(|(_, reason)| reason) }
     }
@@ -370,7 +369,7 @@ impl World for LocalWorld<'_> {
 
     fn alias(&self, program: &str, name: &str) -> Option<String> {
         self.timed(|world| match program {
-            "" => aliases::of_shell(name),
+            "" => aliases::of_shell(&world.home, name),
             "git" => world.repository_at(&world.workspace)?.alias(name),
             _ => None,
         })

@@ -18,12 +18,12 @@ use reflex_host::{Context, Mode, UnseenLine, Wiring, timestamp};
 use serde_json::{Value, json};
 
 /// Returns the files that `init` writes, for the requested agent or for all agents that are used here.
-fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
+fn wirings(context: &Context, matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
-    let mut wirings = selection::chosen(asked);
+    let mut wirings = selection::chosen(context, asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
     let is_asked = |wiring: &Wiring| asked.is_none_or(|name| wiring.is_for(name));
-    for of_project in wired_in_project().into_iter().filter(is_asked) {
+    for of_project in wired_in_project(context).into_iter().filter(is_asked) {
         // An agent with the hook in the project does not need the user's hook, but may have both.
         let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !has_hook(wiring);
         wirings.retain(|wiring| !has_none(wiring));
@@ -36,7 +36,7 @@ fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
 }
 
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
-    let wirings = match wirings(matches) {
+    let wirings = match wirings(context, matches) {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
@@ -50,8 +50,8 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         .chain([("reflex".to_owned(), guard_troubles(context))])
         .collect();
     let lowered = lowered(&layers(context));
-    let bypassing = init_mcp::bypassing();
-    let taken = taken_name();
+    let bypassing = init_mcp::bypassing(context);
+    let taken = taken_name(context.folders());
     if matches.get_flag("json") {
         print_json(&as_json(context, &examined, &lowered, &bypassing, taken.as_deref()).to_string());
     } else {
@@ -128,7 +128,7 @@ fn guard_troubles(context: &Context) -> Vec<Trouble> {
     let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
     let broken: Vec<Trouble> = layers(context).iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
     let silent = desktop_trouble(&layers(context));
-    copies()
+    copies(context.folders())
         .into_iter()
         .chain(silent)
         .chain(unwritable)
@@ -211,8 +211,8 @@ fn counted(hooks: usize) -> String {
 /// The file of the hook, the agent's name for an event, and whether the hook answered correctly; without a hook the event is empty.
 type Verified<'a> = (&'a Wiring, String, Result<(), Trouble>);
 
-pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
-    let wirings = match wirings(matches) {
+pub(in crate::commands) fn verify(context: &Context, matches: &ArgMatches) -> u8 {
+    let wirings = match wirings(context, matches) {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
@@ -232,7 +232,8 @@ pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
         }
         let agent = reflex_agents::find(wiring.agent());
         for (event, start) in hooks {
-            let result = agent.map_or(Err("is not known".to_owned()), |agent| answers(agent, &event, &start));
+            let result =
+                agent.map_or(Err("is not known".to_owned()), |agent| answers(context.folders(), agent, &event, &start));
             results.push((wiring, event, result.map_err(|problem| trouble(problem, "doctor"))));
         }
     }

@@ -127,7 +127,8 @@ pub(in crate::commands) fn uninstall(context: &Context, matches: &ArgMatches) ->
     }
     let host = context.host(Mode::default());
     let store = host.store();
-    let with_hook = || Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect::<Vec<_>>();
+    let with_hook =
+        || Wiring::all(context).into_iter().chain(wired_in_project(context)).filter(has_hook).collect::<Vec<_>>();
     let was_installed = !with_hook().is_empty();
     let (result, is_unlocked) = take_out(context, matches, &store);
     if matches.get_flag("dry-run") || result != exit_code::OK {
@@ -152,7 +153,7 @@ pub(in crate::commands) fn uninstall(context: &Context, matches: &ArgMatches) ->
         return exit_code::FOUND;
     }
     let _ = record(&host.store(), "uninstall", json!({}));
-    what_stays(&host, matches)
+    what_stays(context, &host, matches)
 }
 
 /// Removes the hooks after one question for all files, and the passphrase if one is set. Also returns whether the
@@ -206,7 +207,7 @@ fn take_out(context: &Context, matches: &ArgMatches, store: &Store) -> (u8, bool
 }
 
 /// Lists the files that remain once the hooks are removed; `--purge` deletes them.
-fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
+fn what_stays(context: &Context, host: &Host, matches: &ArgMatches) -> u8 {
     let folders = host.folders();
     let (state, kept) = (&folders.state, host.backups());
     let count = kept.listed().len();
@@ -220,7 +221,7 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
     for (folder, what) in lines.iter().filter(|(folder, _)| folder.exists()) {
         print(&format!("  {}  {what}", visible(&folder.display().to_string())));
     }
-    for program in own_program::installed() {
+    for program in own_program::installed(context) {
         print(&format!("  {}  the program", visible(&program.display().to_string())));
     }
     if !matches.get_flag("purge") {
@@ -256,7 +257,11 @@ fn of_git(context: &Context, matches: &ArgMatches, work: Work) -> u8 {
 
 fn change_git(context: &Context, matches: &ArgMatches, work: Work) -> Result<u8, String> {
     let here = here()?;
-    let entries = if matches.get_flag("global") { Entries::of_user(&here) } else { Entries::of_repository(&here) }?;
+    let entries = if matches.get_flag("global") {
+        Entries::of_user(context, &here)
+    } else {
+        Entries::of_repository(context, &here)
+    }?;
     let is_dry = matches.get_flag("dry-run");
     for (file, text) in entries.planned()? {
         let shows_text = work == Work::PutIn && is_dry;
@@ -314,14 +319,14 @@ fn selected(context: &Context, matches: &ArgMatches) -> Result<Vec<Wiring>, u8> 
                 complain(&problem);
                 exit_code::USAGE
             })?;
-            let wirings = chosen_in_project(&here, asked);
-            if wirings.is_empty() && !chosen(asked).is_empty() {
+            let wirings = chosen_in_project(context, &here, asked);
+            if wirings.is_empty() && !chosen(context, asked).is_empty() {
                 complain("this project's settings are the settings of your home; `reflex init` writes them");
                 return Err(exit_code::USAGE);
             }
             wirings
         }
-        _ => chosen(asked),
+        _ => chosen(context, asked),
     };
     if wirings.is_empty() { Err(unknown(asked)) } else { Ok(wirings) }
 }

@@ -79,9 +79,10 @@ pub(in crate::commands) fn planned(lists: &[ServerList], work: Work) -> (Vec<Pla
 }
 
 /// Returns the servers that start without the proxy, by client, for `doctor`.
-pub(in crate::commands) fn bypassing() -> Vec<String> {
+pub(in crate::commands) fn bypassing(context: &Context) -> Vec<String> {
     let here = here().unwrap_or_else(|_| "/".into());
-    let lists = ServerList::all().into_iter().chain(ServerList::of_project_around(&here));
+    let lists =
+        ServerList::all(context.folders()).into_iter().chain(ServerList::of_project_around(context.folders(), &here));
     let describe = |list: ServerList| {
         let names = names(&list, |reach| *reach == Reach::Direct);
         let scope = if list.is_of_project() { " --scope project" } else { "" };
@@ -116,7 +117,11 @@ fn lists(context: &Context, matches: &ArgMatches) -> Result<Vec<ServerList>, Str
         return Err(format!("the MCP servers of `{name}` are not known; known clients: {known}"));
     }
     let of_project = matches.get_one::<String>("scope").is_some_and(|scope| scope == "project");
-    let all = if of_project { ServerList::of_project_around(&project_here(context)?) } else { ServerList::all() };
+    let all = if of_project {
+        ServerList::of_project_around(context.folders(), &project_here(context)?)
+    } else {
+        ServerList::all(context.folders())
+    };
     Ok(all.into_iter().filter(|list| asked.is_none_or(|name| list.client().name == name)).collect())
 }
 

@@ -8,11 +8,11 @@ use crate::terminal::output::{complain, print, print_in_full, print_json};
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
+use reflex_host::Context;
 use reflex_host::answers::record;
 use reflex_host::mcp::{Proxy, parent};
 use reflex_host::store::Store;
 use reflex_host::store::pins::Pins;
-use reflex_host::{Context, chosen_home};
 use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
@@ -43,11 +43,11 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
             let name = text(matches, "server");
             with_pins(&store, name, |pins| trust(&store, name, pins))
         }
-        _ => proxy(store, matches),
+        _ => proxy(context, store, matches),
     }
 }
 
-fn proxy(store: Store, matches: &ArgMatches) -> u8 {
+fn proxy(context: &Context, store: Store, matches: &ArgMatches) -> u8 {
     arena::close();
     let server: Vec<String> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let Some(program) = server.first().cloned() else {
@@ -68,7 +68,7 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
         ));
         return exit_code::USAGE;
     }
-    let (hook, cwd) = match hook().and_then(|hook| Ok((hook, std::env::current_dir()?))) {
+    let (hook, cwd) = match hook(context).and_then(|hook| Ok((hook, std::env::current_dir()?))) {
         Ok(both) => both,
         Err(error) => return failed(&error.to_string()),
     };
@@ -82,10 +82,10 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the command that judges one call.
-fn hook() -> io::Result<Vec<String>> {
+fn hook(context: &Context) -> io::Result<Vec<String>> {
     let program = std::env::current_exe()?.to_string_lossy().into_owned();
     let mut hook: Vec<String> = [program.as_str(), "hook", "--agent", "mcp"].map(str::to_owned).to_vec();
-    if let Some(home) = chosen_home() {
+    if let Some(home) = context.folders().chosen_home() {
         hook.extend(["--home".to_owned(), home.to_string_lossy().into_owned()]);
     }
     Ok(hook)

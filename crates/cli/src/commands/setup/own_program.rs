@@ -6,24 +6,26 @@ use crate::terminal::visible::visible;
 use reflex_host::lasting::{Settled, Unfit, outdated_copy, own_program};
 use reflex_host::namesakes::Namesake;
 use reflex_host::{Context, lasting};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
-/// Copies the program to the guard's own folder if entries cannot name the one that it runs from; the first call of a
-/// command does it and prints what was done.
+/// Copies the program to the guard's own folder if entries cannot name the one that it runs from; the first call for a
+/// home does it and prints what was done.
 ///
 /// # Errors
 /// The copy cannot be written, or replacing an older one needs a passphrase that was not given.
 pub(super) fn settle(context: &Context) -> Result<(), String> {
-    static OUTCOME: OnceLock<Result<(), String>> = OnceLock::new();
-    OUTCOME.get_or_init(|| settled(context)).clone()
+    static OUTCOMES: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
+    let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
+    outcomes.entry(own_program(context.folders())).or_insert_with(|| settled(context)).clone()
 }
 
 fn settled(context: &Context) -> Result<(), String> {
-    if outdated_copy().is_some() && !may_weaken(&context.store(), "init") {
+    if outdated_copy(context.folders()).is_some() && !may_weaken(&context.store(), "init") {
         return Err("replacing the program that hooks start takes your passphrase; no file was changed".into());
     }
-    let Settled { copied, taken } = lasting::settle().map_err(|error| visible(&error.to_string()))?;
+    let Settled { copied, taken } = lasting::settle(context.folders()).map_err(|error| visible(&error.to_string()))?;
     if let Some((copy, unfit)) = copied {
         let why = match unfit {
             Unfit::Cache => "its own folder is a cache",
@@ -31,19 +33,19 @@ fn settled(context: &Context) -> Result<(), String> {
         };
         print(&format!("copied this program to {}, because {why}", visible(&copy.display().to_string())));
     }
-    taken.iter().for_each(|(name, namesake)| print(&visible(&explained(name, *namesake))));
+    taken.iter().for_each(|(name, namesake)| print(&visible(&explained(context, name, *namesake))));
     Ok(())
 }
 
-fn explained(name: &Path, namesake: Namesake) -> String {
-    let own = own_program();
+fn explained(context: &Context, name: &Path, namesake: Namesake) -> String {
+    let own = own_program(context.folders());
     let own = name.file_name().map_or(own.clone(), |name| own.with_file_name(name));
     format!("{} stays as it is: it is {namesake}; `{}` starts the guard", name.display(), own.display())
 }
 
 /// Returns the files of the program that remain after `uninstall`: the running one, and the copy for hook entries.
-pub(super) fn installed() -> Vec<PathBuf> {
+pub(super) fn installed(context: &Context) -> Vec<PathBuf> {
     let running = std::env::current_exe().ok();
-    let copy = Some(own_program()).filter(|copy| copy.exists() && Some(copy) != running.as_ref());
+    let copy = Some(own_program(context.folders())).filter(|copy| copy.exists() && Some(copy) != running.as_ref());
     running.into_iter().chain(copy).collect()
 }

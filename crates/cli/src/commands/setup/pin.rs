@@ -133,7 +133,7 @@ pub(in crate::commands) fn again(context: &Context) -> Result<Named, String> {
 }
 
 fn set(context: &Context, store: &Store, person: &Person) -> Result<u8, String> {
-    let entries: Vec<Wiring> = Wiring::all().into_iter().filter(has_hook).collect();
+    let entries: Vec<Wiring> = Wiring::all(context).into_iter().filter(has_hook).collect();
     if entries.is_empty() {
         return Err("no agent's settings have the hook yet; `reflex init` puts it there".into());
     }

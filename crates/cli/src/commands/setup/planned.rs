@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use reflex_agents::settings::guard_hooks;
 use reflex_engine::Event;
 use reflex_host::mcp_servers::{ServerList, masked};
-use reflex_host::{Change, Context, Mode, Wiring, contains_home, older};
+use reflex_host::{Change, Context, Mode, Wiring, older};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -203,7 +203,7 @@ pub(in crate::commands) fn here() -> Result<PathBuf, String> {
 pub(in crate::commands) fn project_here(context: &Context) -> Result<PathBuf, String> {
     let here = here()?;
     let root = PathBuf::from(context.host(Mode::default()).placed(Event::default()).workspace);
-    if contains_home(&root) {
+    if context.folders().is_home_within(&root) {
         return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
     }
     Ok(here)

@@ -28,7 +28,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let words: Vec<String> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let Some((program, arguments)) = words.split_first() else { return exit_code::USAGE };
     let host = context.host(Mode::default());
-    let run = match Run::prepared(&host, matches, &words) {
+    let run = match Run::prepared(context, &host, matches, &words) {
         Ok(run) => run,
         Err((code, problem)) => {
             complain(&visible(&problem));
@@ -85,7 +85,7 @@ struct Run {
 impl Run {
     /// Checks that the program is an agent whose hooks are in place, or that it can be supervised. The error is an exit
     /// code and its reason.
-    fn prepared(host: &Host, matches: &ArgMatches, words: &[String]) -> Result<Run, (u8, String)> {
+    fn prepared(context: &Context, host: &Host, matches: &ArgMatches, words: &[String]) -> Result<Run, (u8, String)> {
         let not_started = |problem: String| (exit_code::FOUND, format!("not started: {problem}"));
         let program = words.first().map(String::as_str).unwrap_or_default();
         let supervisor = supervise::wanted(matches).map_err(not_started)?;
@@ -93,7 +93,7 @@ impl Run {
         match agent {
             // A supervised program needs no hooks.
             Some(agent) if !supervisor.as_ref().is_some_and(Supervisor::judges) => {
-                is_guarded(host, agent, words).map_err(not_started)?;
+                is_guarded(context, host, agent, words).map_err(not_started)?;
             }
             None if supervisor.is_none() => {
                 let known = agents(|agent| agent.settings.is_some());
@@ -157,7 +157,7 @@ fn agent_of(program: &str) -> Option<&'static Agent> {
 
 /// Checks that this start will call the guard: no argument switches hooks off, and the hook is in a file that the agent
 /// reads. The error says why it will not.
-fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String> {
+fn is_guarded(context: &Context, host: &Host, agent: &Agent, words: &[String]) -> Result<(), String> {
     let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let event = Event {
         moment: Moment::BeforeTool,
@@ -171,8 +171,8 @@ fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String
     // By typing the command, the person has decided all other findings about the start.
     let beats = host.store().heartbeats();
     let of_agent = |wiring: &Wiring| wiring.agent() == agent.name && !wiring.is_written_by_agent();
-    let of_user: Vec<Wiring> = Wiring::all().into_iter().filter(of_agent).collect();
-    let of_project: Vec<Wiring> = wired_in_project().into_iter().filter(of_agent).collect();
+    let of_user: Vec<Wiring> = Wiring::all(context).into_iter().filter(of_agent).collect();
+    let of_project: Vec<Wiring> = wired_in_project(context).into_iter().filter(of_agent).collect();
     let mut broken = of_user.iter().chain(&of_project).map(|wiring| matrix::row(wiring, &beats).broken);
     let first = broken.next().flatten();
     match first {

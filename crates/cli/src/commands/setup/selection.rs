@@ -4,7 +4,7 @@ use crate::exit_code;
 use crate::terminal::output::complain;
 use crate::terminal::visible::visible;
 use reflex_agents::{AGENTS, Agent};
-use reflex_host::Wiring;
+use reflex_host::{Context, Wiring};
 use std::path::Path;
 
 /// Reports which agents have known settings.
@@ -15,8 +15,8 @@ pub(in crate::commands) fn unknown(asked: Option<&str>) -> u8 {
 }
 
 /// Returns the settings of the requested agent, else of all agents that are used here, else of the first known agent.
-pub(in crate::commands) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
-    let all = Wiring::all();
+pub(in crate::commands) fn chosen(context: &Context, asked: Option<&str>) -> Vec<Wiring> {
+    let all = Wiring::all(context);
     if let Some(name) = asked {
         return all.into_iter().filter(|wiring| wiring.is_for(name)).collect();
     }
@@ -27,16 +27,16 @@ pub(in crate::commands) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
 }
 
 /// Returns the settings of the project around a folder, for the agents whose settings would be chosen.
-pub(in crate::commands) fn chosen_in_project(folder: &Path, asked: Option<&str>) -> Vec<Wiring> {
-    let of_user = chosen(asked);
+pub(in crate::commands) fn chosen_in_project(context: &Context, folder: &Path, asked: Option<&str>) -> Vec<Wiring> {
+    let of_user = chosen(context, asked);
     let is_chosen = |wiring: &Wiring| of_user.iter().any(|chosen| chosen.agent() == wiring.agent());
-    Wiring::of_project_around(folder).into_iter().filter(is_chosen).collect()
+    Wiring::of_project_around(context, folder).into_iter().filter(is_chosen).collect()
 }
 
 /// Returns the settings files with the guard's hook of the project around the working directory.
-pub(in crate::commands) fn wired_in_project() -> Vec<Wiring> {
+pub(in crate::commands) fn wired_in_project(context: &Context) -> Vec<Wiring> {
     let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    Wiring::of_project_around(&here).into_iter().filter(has_hook).collect()
+    Wiring::of_project_around(context, &here).into_iter().filter(has_hook).collect()
 }
 
 /// Whether the file contains a hook of the guard, whichever binary it starts.

@@ -37,13 +37,14 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         // A person has seen the alarms now; they stay in the audit log.
         store.acknowledge();
     }
-    if alarms.is_empty() && !status_summary::is_guard_off(&store) { exit_code::OK } else { exit_code::FOUND }
+    if alarms.is_empty() && !status_summary::is_guard_off(context, &store) { exit_code::OK } else { exit_code::FOUND }
 }
 
 /// Returns the full status as JSON.
 pub(in crate::commands) fn as_json(context: &Context, store: &Store) -> Value {
     let beats = store.heartbeats();
-    let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &truth(wiring, &beats, store), store)).collect();
+    let agents: Vec<Value> =
+        shown(context).iter().map(|wiring| agent(wiring, &truth(wiring, &beats, store), store)).collect();
     let beats: Vec<Value> = beats
         .iter()
         .map(|beat| json!({"agent": beat.agent, "surface": beat.surface, "time": timestamp(beat.time)}))
@@ -117,7 +118,7 @@ fn surface(cell: &Cell) -> Value {
 
 fn show(context: &Context, store: &Store) {
     let beats = store.heartbeats();
-    let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
+    let rows: Vec<Row> = shown(context).iter().map(|wiring| truth(wiring, &beats, store)).collect();
     print(&headline(store, &rows.iter().collect::<Vec<_>>()).0);
     mode::for_person(context, store).iter().for_each(|modes| print(&format!("mode {modes}")));
     for row in &rows {
@@ -129,7 +130,7 @@ fn show(context: &Context, store: &Store) {
     for (what, instead) in reflex_problems(context) {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
-    for line in levels(&rows).into_iter().chain(places(context)) {
+    for line in levels(context, &rows).into_iter().chain(places(context)) {
         print(&visible(&line));
     }
     if is_below_supervisor() {
@@ -156,8 +157,8 @@ fn show(context: &Context, store: &Store) {
 }
 
 /// Returns warnings about old clients, and the assurance level of each guarded agent.
-fn levels(rows: &[Row]) -> Vec<String> {
-    let guarded: Vec<Wiring> = shown().into_iter().filter(|wiring| is_guarded(wiring, rows)).collect();
+fn levels(context: &Context, rows: &[Row]) -> Vec<String> {
+    let guarded: Vec<Wiring> = shown(context).into_iter().filter(|wiring| is_guarded(wiring, rows)).collect();
     let open = guarded.iter().filter_map(fails_open);
     let open = open.map(|trouble| format!("{}. What helps: {}", trouble.what, trouble.fix));
     let mut lines: Vec<String> = open.collect();

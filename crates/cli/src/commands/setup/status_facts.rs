@@ -16,11 +16,11 @@ use std::path::Path;
 pub(in crate::commands) const DAYS: u64 = 7;
 
 /// Returns the agents that are used here, or the first known agent if none is used.
-pub(in crate::commands) fn shown() -> Vec<Wiring> {
-    let mut wirings = selection::chosen(None);
+pub(in crate::commands) fn shown(context: &Context) -> Vec<Wiring> {
+    let mut wirings = selection::chosen(context, None);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
     // An agent with the hook only in this project is guarded as well.
-    for of_project in wired_in_project() {
+    for of_project in wired_in_project(context) {
         match wirings.iter_mut().find(|wiring| wiring.agent() == of_project.agent()) {
             Some(of_user) if row(of_user, &[]).broken.is_some() => *of_user = of_project,
             Some(_) => {}

@@ -74,7 +74,7 @@ fn state(context: &Context, asked: Option<&str>) -> State {
         return State::Paused(until.get(11..16).unwrap_or(&until).to_owned());
     }
     let beats = store.heartbeats();
-    let wirings = wirings(asked);
+    let wirings = wirings(context, asked);
     if wirings.is_empty() {
         return State::Off(format!("no settings are known for `{}`", visible(asked.unwrap_or(""))));
     }
@@ -87,10 +87,10 @@ fn state(context: &Context, asked: Option<&str>) -> State {
 }
 
 /// Returns the files to check: the project's if the user's has no hook.
-fn wirings(asked: Option<&str>) -> Vec<Wiring> {
-    let mut wirings = selection::chosen(asked);
+fn wirings(context: &Context, asked: Option<&str>) -> Vec<Wiring> {
+    let mut wirings = selection::chosen(context, asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
-    for of_project in wired_in_project() {
+    for of_project in wired_in_project(context) {
         let without = |wiring: &&mut Wiring| wiring.agent() == of_project.agent() && !has_hook(wiring);
         if let Some(of_user) = wirings.iter_mut().find(without) {
             *of_user = of_project;

@@ -25,7 +25,7 @@ use reflex_host::{Context, Mode, Wiring, local};
 pub(in crate::commands) fn show(context: &Context, store: &Store) {
     let paint = Paint::of_stdout();
     let beats = store.heartbeats();
-    let agents: Vec<(Wiring, Row)> = shown()
+    let agents: Vec<(Wiring, Row)> = shown(context)
         .into_iter()
         .map(|wiring| {
             let row = truth(&wiring, &beats, store);
@@ -175,7 +175,7 @@ fn proof(evidence: Evidence) -> String {
 }
 
 /// Whether a script should stop: the guard is off for an agent that is used here, or paused.
-pub(in crate::commands) fn is_guard_off(store: &Store) -> bool {
+pub(in crate::commands) fn is_guard_off(context: &Context, store: &Store) -> bool {
     let beats = store.heartbeats();
-    store.pause().is_some() || shown().iter().any(|wiring| truth(wiring, &beats, store).broken.is_some())
+    store.pause().is_some() || shown(context).iter().any(|wiring| truth(wiring, &beats, store).broken.is_some())
 }

@@ -12,7 +12,7 @@ use reflex_engine::Event;
 use reflex_host::client::fails_open_at;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
-use reflex_host::{Context, Mode, Wiring, chosen_home, in_new_process_group, timestamp};
+use reflex_host::{Context, Mode, Wiring, in_new_process_group, timestamp};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::process::{Command, Stdio};
@@ -35,9 +35,9 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         return exit_code::FOUND;
     }
     if let Some(words) = matches.get_many::<String>("driven") {
-        return driven(&words.map(String::as_str).collect::<Vec<_>>());
+        return driven(context, &words.map(String::as_str).collect::<Vec<_>>());
     }
-    let agents = match agents(matches.get_one::<String>("agent").map(String::as_str)) {
+    let agents = match agents(context, matches.get_one::<String>("agent").map(String::as_str)) {
         Ok(agents) => agents,
         Err(code) => return code,
     };
@@ -69,7 +69,7 @@ pub(in crate::commands) fn offer(context: &Context, wirings: &[Wiring]) {
     let mut agents: Vec<(&'static str, &'static str)> =
         wirings.iter().filter_map(|wiring| named(wiring.agent())).collect();
     agents.dedup();
-    agents.retain(|(agent, _)| Plan::for_agent(agent).is_ok());
+    agents.retain(|(agent, _)| Plan::for_agent(context.folders(), agent).is_ok());
     let titles: Vec<&str> = agents.iter().map(|(_, title)| *title).collect();
     if titles.is_empty() {
         return;
@@ -84,9 +84,9 @@ pub(in crate::commands) fn offer(context: &Context, wirings: &[Wiring]) {
 }
 
 /// Returns the agents whose clients are started: the requested one, or all that are used here.
-fn agents(asked: Option<&str>) -> Result<Vec<(&'static str, &'static str)>, u8> {
-    let mut wirings = selection::chosen(asked);
-    wirings.extend(wired_in_project().into_iter().filter(|_| asked.is_none()));
+fn agents(context: &Context, asked: Option<&str>) -> Result<Vec<(&'static str, &'static str)>, u8> {
+    let mut wirings = selection::chosen(context, asked);
+    wirings.extend(wired_in_project(context).into_iter().filter(|_| asked.is_none()));
     if wirings.is_empty() {
         return Err(selection::unknown(asked));
     }
@@ -135,7 +135,7 @@ fn tried(context: &Context, agent: &'static str, title: &'static str, consent: C
         let (against, beside) = (Vec::new(), Vec::new());
         Tried { agent, title, leaves: "", against, beside, counts: true, end: End::Refused(why, fix) }
     };
-    let plan = match Plan::for_agent(agent) {
+    let plan = match Plan::for_agent(context.folders(), agent) {
         Ok(plan) => plan,
         Err(NoPlan::NotKnown) => {
             let fix = format!("reflex verify --agent {agent} starts its hook as it would");
@@ -153,7 +153,7 @@ fn tried(context: &Context, agent: &'static str, title: &'static str, consent: C
     if let Err((why, fix)) = may_start(context, &plan, title, consent) {
         return Tried { against, beside, ..refused(why, fix) };
     }
-    match driven_apart(agent) {
+    match driven_apart(context, agent) {
         Ok(proof) => {
             let store = context.store();
             if let Err(error) = proof.keep(&store) {
@@ -196,18 +196,20 @@ fn may_start(context: &Context, plan: &Plan, title: &str, consent: Consent) -> R
 
 /// Drives the client in a separate process, out of reach of the terminal's signals. That process ends the client as
 /// soon as its parent stops waiting, for whatever reason.
-fn driven_apart(agent: &str) -> Result<Proof, String> {
-    match drive_once(agent, "off")? {
+fn driven_apart(context: &Context, agent: &str) -> Result<Proof, String> {
+    match drive_once(context, agent, "off")? {
         Some(proof) => Ok(proof),
-        None => drive_once(agent, "on")?.ok_or_else(|| "the network can be switched neither off nor on".into()),
+        None => {
+            drive_once(context, agent, "on")?.ok_or_else(|| "the network can be switched neither off nor on".into())
+        }
     }
 }
 
 /// Returns `None` if the network cannot be switched to this state.
-fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
+fn drive_once(context: &Context, agent: &str, network: &str) -> Result<Option<Proof>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    if let Some(home) = chosen_home() {
+    if let Some(home) = context.folders().chosen_home() {
         command.arg("--home").arg(home);
     }
     command.args(["verify", "--driven", agent, network]);
@@ -227,10 +229,10 @@ fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
 }
 
 /// Entry point of the separate process.
-fn driven(words: &[&str]) -> u8 {
+fn driven(context: &Context, words: &[&str]) -> u8 {
     let [agent, network] = words else { return exit_code::USAGE };
     let network = if *network == "on" { Network::On } else { Network::Off };
-    match drive(agent, network) {
+    match drive(context.folders(), agent, network) {
         Ok(proof) => {
             print_json(&proof.json().to_string());
             exit_code::OK

@@ -4,6 +4,7 @@ use super::plan::Plan;
 use super::proof::{Outcome, Proof};
 use crate::store::Store;
 use crate::store::canary::{CANARY, REFUSED};
+use crate::system::folders::Folders;
 use crate::system::network;
 use crate::system::os;
 use crate::system::process::{Ended, Limits, run};
@@ -50,13 +51,13 @@ pub fn song(nonce: &str) -> String {
 ///
 /// # Errors
 /// `None` if the network cannot be switched off; otherwise the error.
-pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
+pub fn drive(folders: &Folders, agent: &str, network: Network) -> Result<Proof, Option<String>> {
     // Must run before the first thread starts.
     if network == Network::Off && network::leave().is_err() {
         return Err(None);
     }
     os::adopt_strays();
-    let plan = Plan::for_agent(agent).map_err(|problem| Some(format!("{problem:?}")))?;
+    let plan = Plan::for_agent(folders, agent).map_err(|problem| Some(format!("{problem:?}")))?;
     if !plan.against().is_empty() {
         return Err(Some("its settings name another model, key or login".into()));
     }

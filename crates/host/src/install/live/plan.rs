@@ -1,6 +1,6 @@
 //! The plan for starting a real client: its program, its settings, and the obstacles.
 
-use crate::system::folders::{Folders, home_of_agents};
+use crate::system::folders::Folders;
 use reflex_agents::live::{Against, Live, Source, Standing, Text, client};
 use reflex_git::project_root;
 use std::fs;
@@ -32,11 +32,11 @@ impl Plan {
     ///
     /// # Errors
     /// The reason why the client cannot be started.
-    pub fn for_agent(agent: &str) -> Result<Plan, NoPlan> {
+    pub fn for_agent(folders: &Folders, agent: &str) -> Result<Plan, NoPlan> {
         let live = client(agent).ok_or(NoPlan::NotKnown)?;
         // The client looks up its own files in the agents' home.
-        let mut folders = Folders::of_user();
-        folders.home = home_of_agents();
+        let mut folders = folders.clone();
+        folders.home.clone_from(&folders.home_of_agents);
         let here = std::env::current_dir().map_err(|_| NoPlan::NoFolder)?;
         let program = found(live.program).ok_or(NoPlan::NotFound(live.program))?;
         let texts = texts(live, &folders, &here);

@@ -1,7 +1,6 @@
 //! The effects of a call in words, with the state of the files that it would change, for the person who approves it.
 
 use super::Binder;
-use crate::system::folders;
 use reflex_engine::shell::ExecTarget;
 use reflex_engine::{Analysis, Effect, EffectKind, Target, is_within};
 use reflex_git::{Ignored, Repository};
@@ -31,7 +30,7 @@ impl Binder<'_> {
     /// Describes each effect in a line: `delete data/: 2 files that git does not track`.
     pub(super) fn describe(&self, analysis: &Analysis) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
-        let mut states = States { repositories: Vec::new(), left: MAX_STATED };
+        let mut states = States { home: self.world.home(), repositories: Vec::new(), left: MAX_STATED };
         for effect in &analysis.effects {
             for line in self.lines(effect, &mut states) {
                 if !lines.contains(&line) {
@@ -42,7 +41,7 @@ impl Binder<'_> {
         lines
     }
 
-    fn lines(&self, effect: &Effect, states: &mut States) -> Vec<String> {
+    fn lines(&self, effect: &Effect, states: &mut States<'_>) -> Vec<String> {
         let site = match effect.site {
             ExecTarget::Here => "",
             ExecTarget::Remote => " (on another machine)",
@@ -69,7 +68,7 @@ impl Binder<'_> {
 
     /// Describes whether git could bring a file or folder back. A folder outside the project is not searched: the
     /// judgement did not need that either, and a whole home would take longer than a call may.
-    fn state(&self, path: &str, states: &mut States) -> String {
+    fn state(&self, path: &str, states: &mut States<'_>) -> String {
         let Ok(data) = Path::new(path).symlink_metadata() else { return "does not exist".into() };
         if data.is_dir() && !is_within(path, &self.event.workspace) {
             return "a folder outside this project".into();
@@ -79,16 +78,18 @@ impl Binder<'_> {
 }
 
 /// Looks up states in git.
-struct States {
+struct States<'h> {
+    /// The user's home, with the settings of git.
+    home: &'h Path,
     /// The repositories so far: each reads its index once.
     repositories: Vec<Repository>,
     /// Number of states that may still be looked up.
     left: usize,
 }
 
-impl States {
+impl States<'_> {
     fn of(&mut self, path: &Path, is_folder: bool) -> String {
-        let Some(found) = Repository::discover(path, &folders::home()) else { return "in no git repository".into() };
+        let Some(found) = Repository::discover(path, self.home) else { return "in no git repository".into() };
         let is_same = |known: &Repository| (known.git_dir(), known.work_tree()) == (found.git_dir(), found.work_tree());
         match self.repositories.iter().find(|known| is_same(known)) {
             Some(known) => state(known, path, is_folder),

@@ -2,7 +2,6 @@
 //! are created there later.
 
 use super::Binder;
-use crate::system::folders;
 use crate::system::hex;
 use crate::system::os;
 use crate::system::random;
@@ -172,7 +171,7 @@ impl Binder<'_> {
         }
         let mut lost = Lost::new();
         for path in paths {
-            let Some(repository) = Repository::discover(Path::new(&path), &folders::home()) else {
+            let Some(repository) = Repository::discover(Path::new(&path), self.world.home()) else {
                 let mut left = MAX_LOST;
                 self.tree(Path::new(&path), &mut lost, &mut left);
                 continue;
@@ -264,7 +263,7 @@ impl Binder<'_> {
     }
 
     fn repository(&self, effect: &Effect) -> Option<Repository> {
-        Repository::discover(Path::new(effect.folder.as_deref().unwrap_or(&self.event.cwd)), &folders::home())
+        Repository::discover(Path::new(effect.folder.as_deref().unwrap_or(&self.event.cwd)), self.world.home())
     }
 
     fn lost(&mut self, verb: &str, lost: Lost) {
