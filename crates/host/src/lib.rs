@@ -45,6 +45,7 @@ pub use store::signing;
 pub use system::browser::open_browser;
 pub use system::clock::{duration, local, moment, now, timestamp};
 pub use system::context::{Context, RelativeHome};
+pub use system::environment::Environment;
 pub use system::folders::Folders;
 pub use system::hidden::is_hidden;
 pub use system::http;

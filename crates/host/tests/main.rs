@@ -34,16 +34,17 @@ mod world;
 
 use reflex_host::{Context, Host, LocalWorld, Mode};
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// A home that does not exist, so that nobody's settings count, of git neither.
-const NO_HOME: &str = "/nonexistent";
+/// A guard whose home does not exist, so that the settings of whoever runs this do not count.
+static NOBODY: LazyLock<Context> = LazyLock::new(|| Context::at_home("/nonexistent").unwrap());
 
 /// A guard without a home.
 fn guard_of_nobody() -> Host {
-    Context::at_home(NO_HOME).unwrap().host(Mode::default())
+    NOBODY.host(Mode::default())
 }
 
 /// This machine around a workspace, for a user without a home.
 fn world_of_nobody(workspace: &Path) -> LocalWorld<'static> {
-    LocalWorld::new(workspace.to_str().unwrap(), Path::new(NO_HOME), Vec::new())
+    LocalWorld::new(&NOBODY, workspace.to_str().unwrap(), Vec::new())
 }

@@ -54,7 +54,8 @@ impl Host {
         }
         if event.workspace.is_empty() {
             let variable = reflex_agents::find(&event.client).and_then(|agent| agent.project_variable);
-            let project = variable.and_then(|name| std::env::var(name).ok()).filter(|path| path.starts_with('/'));
+            let project =
+                variable.and_then(|name| self.context.environment().get(name)).filter(|path| path.starts_with('/'));
             event.workspace = project.unwrap_or_else(|| event.cwd.clone());
             event.workspace = project_root(&event.workspace, &event.home);
         }
@@ -110,12 +111,12 @@ impl Host {
 
     /// The facts of this machine for an event, under these layers.
     pub(super) fn world(&self, event: &Event, loaded: &[Loaded]) -> LocalWorld<'_> {
-        LocalWorld::new(&event.workspace, &self.folders().home, self.guard_with(loaded))
+        LocalWorld::new(&self.context, &event.workspace, self.guard_with(loaded))
     }
 
     /// The facts of this machine for a workspace, without a session or people's rules.
     pub(super) fn plain_world(&self, workspace: &str) -> LocalWorld<'_> {
-        LocalWorld::new(workspace, &self.folders().home, self.guard())
+        LocalWorld::new(&self.context, workspace, self.guard())
     }
 
     /// The guard's own folders, and those that the environment would select. Both are protected.

@@ -1,10 +1,11 @@
-//! The home, the key and the callback of one guard, which the command line names.
+//! The home, the key, the variables and the callback of one guard.
 
+use super::environment::Environment;
 use super::folders::Folders;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What the command line says about a guard: its home, the key of its hook entry, and whom to warn before a wait.
+/// Whom a guard works for, and how: its home, the key of its hook entry, the variables, and whom to warn before a wait.
 ///
 /// It is made once and passed down, so that two guards with two homes can work in one process.
 #[derive(Debug, Clone)]
@@ -12,6 +13,7 @@ pub struct Context {
     folders: Folders,
     /// The key that the hook entry names.
     key: Option<String>,
+    environment: Environment,
     /// Called before an operation that may take this number of seconds, which a person configured.
     patience: fn(u64),
 }
@@ -44,7 +46,7 @@ impl Context {
     }
 
     fn new(folders: Folders) -> Context {
-        Context { folders, key: None, patience: |_| () }
+        Context { folders, key: None, environment: Environment::default(), patience: |_| () }
     }
 
     /// The same, with the key that the hook entry names. It is only compared with the key in force, because an entry in
@@ -52,6 +54,12 @@ impl Context {
     #[must_use]
     pub fn with_key(self, key: &str) -> Context {
         Context { key: Some(key.to_owned()), ..self }
+    }
+
+    /// The same for a process with these variables. They never name the home.
+    #[must_use]
+    pub fn in_environment(self, environment: Environment) -> Context {
+        Context { folders: self.folders.beside(&environment), environment, ..self }
     }
 
     /// The same, with a callback before each operation that may take some seconds.
@@ -63,6 +71,11 @@ impl Context {
     /// The folders of the guard's files.
     pub fn folders(&self) -> &Folders {
         &self.folders
+    }
+
+    /// The variables of the process for which the guard works.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// The key that the hook entry names.

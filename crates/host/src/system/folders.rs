@@ -1,7 +1,7 @@
 //! The folders of the guard's files.
 
+use super::environment::Environment;
 use super::os;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -56,17 +56,18 @@ impl Folders {
 
     /// The folders below the home from `--home`.
     pub(super) fn at(home: PathBuf) -> Folders {
-        Folders::below(home).beside_environment()
+        Folders::below(home).beside(&Environment::default())
     }
 
     /// The folders below the home in the user database. An agent or a repository may have set the environment of a hook,
     /// so `HOME` counts only if the database names no home, and `XDG_*` never counts.
     pub(super) fn of_user() -> Folders {
-        let (proven, named) = (home_in_user_database(), environment("HOME"));
+        let environment = Environment::default();
+        let (proven, named) = (home_in_user_database(), path_in(&environment, "HOME"));
         let source = if proven.is_some() { Source::UserDatabase } else { Source::Environment };
         let home = proven.or_else(|| named.clone()).unwrap_or_else(|| "/".into());
         let home_of_agents = named.unwrap_or_else(|| home.clone());
-        Folders { home_of_agents, source, ..Folders::below(home) }.beside_environment()
+        Folders { home_of_agents, source, ..Folders::below(home) }.beside(&environment)
     }
 
     /// The default folders below a home that the command line names.
@@ -101,14 +102,15 @@ impl Folders {
     }
 
     /// The same, with the folders that the environment would select.
-    fn beside_environment(self) -> Folders {
-        Folders { elsewhere: self.named_by_environment(), ..self }
+    pub(super) fn beside(self, environment: &Environment) -> Folders {
+        Folders { elsewhere: self.named_by(environment), ..self }
     }
 
-    fn named_by_environment(&self) -> Vec<PathBuf> {
-        let home = environment("HOME").unwrap_or_else(|| self.home.clone());
-        let folder =
-            |variable: &str, usual: &str| environment(variable).unwrap_or_else(|| home.join(usual)).join("reflex");
+    fn named_by(&self, environment: &Environment) -> Vec<PathBuf> {
+        let home = path_in(environment, "HOME").unwrap_or_else(|| self.home.clone());
+        let folder = |variable: &str, usual: &str| {
+            path_in(environment, variable).unwrap_or_else(|| home.join(usual)).join("reflex")
+        };
         let named = [
             (folder("XDG_CONFIG_HOME", ".config"), &self.config),
             (folder("XDG_STATE_HOME", ".local/state"), &self.state),
@@ -124,8 +126,8 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 }
 
 /// The absolute path in an environment variable.
-fn environment(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|path: &OsString| Path::new(path).is_absolute()).map(PathBuf::from)
+fn path_in(environment: &Environment, variable: &str) -> Option<PathBuf> {
+    environment.get_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The home of this user in the system's user database. It is the same for every guard of this process.

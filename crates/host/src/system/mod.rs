@@ -5,6 +5,7 @@ pub(crate) mod browser;
 pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod digest;
+pub(crate) mod environment;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod hex;

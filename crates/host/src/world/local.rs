@@ -8,6 +8,7 @@ use super::survey;
 use crate::store::Store;
 use crate::store::restored::Restored;
 use crate::store::session::{History, SessionKey};
+use crate::system::context::Context;
 use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
@@ -39,8 +40,8 @@ pub struct LocalWorld<'s> {
     workspace: String,
     guard: Vec<String>,
     binary: OnceCell<Option<String>>,
-    /// The user's home, with the settings of git, of the shell and of the agents.
-    home: PathBuf,
+    /// The guard that asks: its user's home has the settings of git, of the shell and of the agents.
+    context: &'s Context,
     entries: OnceCell<Entries>,
     /// The session's store and key; read only by calls that need them.
     session: Option<(&'s Store, SessionKey<'s>)>,
@@ -57,7 +58,7 @@ pub struct LocalWorld<'s> {
     is_plain: OnceCell<bool>,
     /// Resolved folders: many targets share the same few.
     folders: RefCell<HashMap<String, String>>,
-    /// Variables of the process that makes the call, where they differ from those of this process.
+    /// Variables of the process that makes the call, where they differ from those of the guard.
     environment: HashMap<String, String>,
     begun: Instant,
     answering: Cell<u64>,
@@ -71,14 +72,14 @@ struct RepositoryLookup {
 }
 
 impl<'s> LocalWorld<'s> {
-    /// A world for a project and a user's home; `guard` lists the guard's own folders, to which its binary is added. No
+    /// A world for a project and the user of a guard; `guard` lists the guard's own folders, to which its binary is added. No
     /// session is attached.
-    pub fn new(workspace: &str, home: &Path, guard: Vec<String>) -> LocalWorld<'s> {
+    pub fn new(context: &'s Context, workspace: &str, guard: Vec<String>) -> LocalWorld<'s> {
         LocalWorld {
             workspace: workspace.into(),
             guard,
             binary: OnceCell::new(),
-            home: home.to_owned(),
+            context,
             entries: OnceCell::new(),
             session: None,
             history: OnceCell::new(),
@@ -97,12 +98,12 @@ impl<'s> LocalWorld<'s> {
 
     /// The user's home.
     pub(crate) fn home(&self) -> &Path {
-        &self.home
+        &self.context.folders().home
     }
 
     /// The hook entries of the home. They are read only if a call may reach one, which is rare.
     fn entries(&self) -> &Entries {
-        self.entries.get_or_init(|| Entries::read(&self.home))
+        self.entries.get_or_init(|| Entries::read(self.home()))
     }
 
     /// Whether this is one of the guard's own folders.
@@ -204,12 +205,12 @@ impl<'s> LocalWorld<'s> {
         let is_own = Path::new(path) != workspace && Path::new(path).starts_with(workspace);
         is_own
             && !between.any(|above| above.join(".git").symlink_metadata().is_ok())
-            && *self.is_plain.get_or_init(|| reflex_git::is_plain(workspace, &self.home))
+            && *self.is_plain.get_or_init(|| reflex_git::is_plain(workspace, self.home()))
     }
 
     /// Damage above the workspace is ignored.
     fn search(&self, start: &Path) -> RepositoryLookup {
-        let found = Repository::search(start, &self.home);
+        let found = Repository::search(start, self.home());
         let damaged = found.damaged.filter(|(folder, _)| folder.starts_with(&self.workspace));
         RepositoryLookup { repository: found.repository.map(Rc::new), damaged: damaged.map(|(_, reason)| reason) }
     }
@@ -359,17 +360,16 @@ impl World for LocalWorld<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        self.environment.get(name).cloned().or_else(|| std::env::var(name).ok())
+        self.environment.get(name).cloned().or_else(|| self.context.environment().get(name))
     }
 
     fn variables(&self) -> Vec<String> {
-        let of_process = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        self.environment.keys().cloned().chain(of_process).collect()
+        self.environment.keys().cloned().chain(self.context.environment().names()).collect()
     }
 
     fn alias(&self, program: &str, name: &str) -> Option<String> {
         self.timed(|world| match program {
-            "" => aliases::of_shell(&world.home, name),
+            "" => aliases::of_shell(world.home(), name),
             "git" => world.repository_at(&world.workspace)?.alias(name),
             _ => None,
         })
@@ -405,7 +405,7 @@ impl World for LocalWorld<'_> {
 
     fn program(&self, name: &str) -> Option<String> {
         let found = |folder: PathBuf| Some(folder.join(name)).filter(|file| file.is_file());
-        let all = std::env::var_os("PATH")?;
+        let all = self.context.environment().get_os("PATH")?;
         let file = self.timed(|_| std::env::split_paths(&all).find_map(found))?;
         Some(file.to_string_lossy().into_owned())
     }
