@@ -101,7 +101,7 @@ impl Project {
     /// Asserts the hook's decision about a command in a folder of the project, and a part of its message.
     #[track_caller]
     fn check_in(&self, folder: &str, command: &str, decision: &str, words: &[&str]) {
-        let (found, reason) = self.machine.bash(&self.folder.join(folder), command).answer();
+        let (found, reason) = self.machine.judged(&self.folder.join(folder), command).answer();
         assert_eq!(found, decision, "{command}: {reason}");
         for word in words {
             assert!(reason.contains(word), "{command}: `{word}` is not in: {reason}");
@@ -343,7 +343,7 @@ fn what_git_itself_throws_away_is_asked_about_with_and_without_a_double_dash() {
     project.git(&["add", "sub"]);
     for command in FORMS.iter().flat_map(|form| ["", "-- "].map(|dashes| form.replace("[--] ", dashes))) {
         let lost = project.lost_by(&command);
-        let (found, reason) = project.machine.bash(&project.folder, &command).answer();
+        let (found, reason) = project.machine.judged(&project.folder, &command).answer();
         let expected = if lost.is_empty() { "silent" } else { "ask" };
         assert_eq!(found, expected, "{command}: git throws away {lost:?}; {reason}");
         let named: Vec<&str> = CHANGED.into_iter().filter(|name| reason.contains(name)).collect();
@@ -488,7 +488,7 @@ fn without_a_repository_what_exists_is_asked_about_and_what_is_outside_is_denied
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::create_dir(machine.root().join("other")).unwrap();
     fs::write(folder.join("src/a.js"), "1").unwrap();
-    let answer = |command: &str| machine.bash(&folder, command).answer();
+    let answer = |command: &str| machine.judged(&folder, command).answer();
     let (decision, reason) = answer("rm -rf src");
     assert_eq!(decision, "ask", "{reason}");
     assert!(reason.contains("src/a.js"), "{reason}");

@@ -3,6 +3,9 @@
 
 pub(crate) mod calls;
 
+use reflex_agents::{Payload, find, object};
+use reflex_host::store::approvals::Hold;
+use reflex_host::{Context, Environment, Mode, Replied};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -124,6 +127,20 @@ impl Machine {
     /// Prepares the hook as Claude Code calls it before a tool.
     pub(crate) fn hook(&self) -> Call {
         self.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"])
+    }
+
+    /// Returns the hook's answer to a command in a folder, judged in this process: with this home and the variables that
+    /// the binary would get. For tests that look at the answer alone.
+    pub(crate) fn judged(&self, folder: &Path, command: &str) -> Ran {
+        let path = std::env::var("PATH").map(|path| ("PATH".to_owned(), path));
+        let home = ("HOME".to_owned(), self.home().to_str().unwrap().to_owned());
+        let environment = Environment::of(path.into_iter().chain([home]));
+        let host = Context::at_home(self.home()).unwrap().in_environment(environment).host(Mode::default());
+        let fields = object(&bash(folder, command)).unwrap();
+        let payload = Payload { fields: &fields, event_name: Some("PreToolUse"), variable: &|_| None };
+        let Replied { reply, hold, .. } = host.answer(find("claude").unwrap(), &payload);
+        hold.into_iter().for_each(Hold::finish);
+        Ran { stdout: reply.stdout, stderr: reply.stderr, code: reply.code.into() }
     }
 
     /// Returns the hook's answer to a command in a folder.
