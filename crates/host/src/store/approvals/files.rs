@@ -233,7 +233,8 @@ impl Store {
         self.waiting_entry(id).or_else(|| self.answered_entry(id))
     }
 
-    /// Keeps other processes from changing the files of calls, until dropped. Nothing is synced to the disk meanwhile.
+    /// Keeps other processes from changing the files of calls, until dropped. Changes are not synced to the disk, so
+    /// it is held for a short time.
     pub(super) fn lock_calls(&self, wait: Duration) -> io::Result<File> {
         make_folder(&self.calls_folder())?;
         let lock = os::open(&self.calls_folder().join("lock"), Purpose::Log)?;
