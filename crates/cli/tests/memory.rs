@@ -690,7 +690,7 @@ fn a_yes_is_only_taken_for_what_was_shown() {
 #[test]
 fn subagents_are_told_apart_and_no_memory_grows_without_end() {
     let machine = Machine::new();
-    let long = format!("/{}", "x/".repeat(100_000));
+    let long = format!("/{}", "x/".repeat(10_000));
     for (role, one) in
         [(None, None), (Some("Explore"), Some("a1")), (Some("Explore"), Some("a2")), (Some("Plan"), None)]
     {

@@ -289,7 +289,8 @@ impl Store {
 
     /// The file of a call, locked by this process.
     pub(super) fn locked_file(&self, entry: &Entry) -> io::Result<File> {
-        let file = os::open(&self.call_file(entry), Purpose::Head)?;
+        // Its path may just have changed with its state: a new file there would be the call once more.
+        let file = os::open(&self.call_file(entry), Purpose::Change)?;
         wait_for(&file, BRIEF)?;
         Ok(file)
     }

@@ -98,6 +98,19 @@ fn an_approval_that_a_hook_has_taken_is_free_again_when_that_hook_ends_without_a
 }
 
 #[test]
+fn a_hook_that_locks_a_call_while_it_is_answered_makes_no_second_one() {
+    let calls = Calls::new();
+    let one = calls.stop("a");
+    let end = WaitEnd { until: clock::now() + 9_000, latest: clock::now() + 9_000 };
+    let _wait = calls.store.begin_wait(&one, end).unwrap();
+    let waits = calls.store.entry(&one.id).unwrap();
+    calls.approve(&one);
+    // A hook that has read the name before the answer.
+    assert!(calls.store.locked_file(&waits).is_err());
+    assert_eq!((calls.files(), calls.store.answer_to(&one)), (1, Answer::Answered));
+}
+
+#[test]
 fn of_many_hooks_at_once_one_gets_an_approval() {
     let calls = Calls::new();
     calls.approve(&calls.stop("a"));

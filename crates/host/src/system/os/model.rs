@@ -17,6 +17,8 @@ pub(crate) enum Purpose {
     Log,
     /// To read and overwrite. The file is created like a log, and opening a pipe does not block.
     Head,
+    /// To read and overwrite a file that exists, without following a symlink or blocking.
+    Change,
     /// To append. The file is created if it does not exist.
     Append,
 }

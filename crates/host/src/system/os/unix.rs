@@ -20,6 +20,7 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
         Purpose::Poll => OFlags::RDONLY | OFlags::NONBLOCK,
         Purpose::Log => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW,
         Purpose::Head => OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK,
+        Purpose::Change => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK,
         Purpose::Append => OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE,
     };
     let mode = Mode::RUSR | Mode::WUSR;

@@ -34,10 +34,11 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
         Purpose::Read | Purpose::Poll => options.read(true),
         Purpose::Log => options.read(true).append(true).create(true).custom_flags(OPEN_LINK),
         Purpose::Head => options.read(true).write(true).create(true).truncate(false).custom_flags(OPEN_LINK),
+        Purpose::Change => options.read(true).write(true).custom_flags(OPEN_LINK),
         Purpose::Append => options.append(true).create(true),
     };
     let file = options.open(path)?;
-    if matches!(purpose, Purpose::Log | Purpose::Head) && file.metadata()?.file_type().is_symlink() {
+    if matches!(purpose, Purpose::Log | Purpose::Head | Purpose::Change) && file.metadata()?.file_type().is_symlink() {
         return Err(io::Error::other("the path is a link"));
     }
     Ok(file)
