@@ -25,7 +25,7 @@ pub(crate) const CASES: [&str; 2] = ["the first 1,000 of 10,000 calls", "the las
 
 /// Reason for a missed goal, shown below the table.
 pub(crate) const WHY: &str =
-    "a call and its result start a process each, which takes twice the time of `/bin/true` at least";
+    "a call and its result are judged and recorded, which takes about as long as `/bin/true` in all";
 
 /// The time added to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

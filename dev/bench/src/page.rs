@@ -118,7 +118,7 @@ const MCP: &str = "\
 
 The time that `reflex mcp` adds to a call of a tool that it allows, from the request to the response: the median of 1,000
 calls in turns with a server that is reached directly, divided by the time of `/bin/true`, and whether it stayed below a
-millisecond on the machine that wrote this page. A call is judged by a process of its own, and so is its result.
+millisecond on the machine that wrote this page. A call and its result are judged by one process.
 
 ";
 
