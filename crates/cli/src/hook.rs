@@ -51,15 +51,20 @@ pub(crate) fn run(words: &[String], chosen: Option<Context>) -> ExitCode {
         }
     };
     let agent = arguments.caller(&Map::new());
+    let is_proxy = agent.name == mcp::AGENT.name;
+    // `reflex mcp` starts hooks ahead of their calls: the time of a call begins with its payload.
+    if is_proxy && io::stdin().lock().fill_buf().is_ok_and(<[u8]>::is_empty) {
+        return ExitCode::SUCCESS;
+    }
+    lifeline::arm(arguments.failed(agent));
+    fault::maybe();
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
     let context = chosen.unwrap_or_else(Context::of_user).patient(lifeline::wait);
     let context = arguments.key.into_iter().fold(context, Context::with_key);
     let host = context.host(Mode::of_session(mode.as_deref()));
-    if agent.name == mcp::AGENT.name {
+    if is_proxy {
         return serve(&host, &arguments);
     }
-    lifeline::arm(arguments.failed(agent));
-    fault::maybe();
     if arguments.moment(agent) == Moment::AfterTool {
         let (file, text) = host.overdue(agent.name);
         lifeline::leave(&file, text);
@@ -81,7 +86,7 @@ pub(crate) fn run(words: &[String], chosen: Option<Context>) -> ExitCode {
 /// Answers the payloads of `reflex mcp`, a line each, until the input ends.
 ///
 /// The proxy cannot judge in its own process: a panic, a stack overflow or a hang ends the process that judges, with a
-/// refusal of that call alone. One that judges many calls costs the proxy as little.
+/// refusal of that call alone. Judging many calls in one process saves the start of one for each.
 fn serve(host: &Host, arguments: &Arguments<'_>) -> ExitCode {
     let mut input = io::stdin().lock();
     loop {
