@@ -89,7 +89,7 @@ fn nobody_is_there_and_the_hook_refuses_at_once_with_the_id() {
     let machine = Machine::new();
     let begun = Instant::now();
     let reason = refused(&codex(&machine, PUSH).run());
-    assert!(begun.elapsed() < Duration::from_secs(5) && reason.contains("`reflex approve "), "{reason}");
+    assert!(begun.elapsed() < LONG && reason.contains("`reflex approve "), "{reason}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_policy_forbids_to_wait() {
     let _list = present(&machine);
     let begun = Instant::now();
     refused(&codex(&machine, PUSH).run());
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(begun.elapsed() < LONG);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_list_that_is_killed_ends_the_wait() {
     let begun = Instant::now();
     drop(list);
     refused(&hook.finish());
-    assert!(begun.elapsed() < Duration::from_secs(5), "it waited for nobody");
+    assert!(begun.elapsed() < LONG, "it waited for nobody");
 }
 
 #[test]
