@@ -1,10 +1,12 @@
 //! Systems without a mechanism that holds without an installation by root.
 
-use crate::start::Judge;
+use crate::kept::{KeeperOptions, Record, Tally};
+use crate::loss::{Fate, Loss, Watch};
+use crate::scope::Scope;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::Arc;
+use std::time::Duration;
 
 /// A supervised process tree, which this system lacks.
 #[derive(Debug)]
@@ -15,7 +17,7 @@ impl Supervision {
     ///
     /// # Errors
     /// Always.
-    pub fn start(_command: &mut Command, _judge: Arc<dyn Judge>) -> io::Result<(Supervision, Child)> {
+    pub fn start(_command: &mut Command, _scope: Scope) -> io::Result<(Supervision, Child)> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
@@ -26,6 +28,46 @@ impl Supervision {
     pub fn wait(&self, _child: &mut Child) -> io::Result<std::process::ExitStatus> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
+
+    /// Never called, as `start` always fails.
+    pub fn tree_ends_within(&self, _time: Duration) -> bool {
+        true
+    }
+}
+
+/// Keeps what a watched run loses, which this system cannot watch.
+#[derive(Debug)]
+pub struct Keeper(());
+
+impl Keeper {
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn create(_folder: &Path, _options: KeeperOptions) -> io::Result<Keeper> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
+    /// Nothing.
+    pub fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+impl Watch for Keeper {
+    fn before(&self, _loss: &Loss) -> Fate {
+        Fate::Continue
+    }
+
+    fn report_unresolved(&self, _process: u32, _why: &io::Error) {}
+}
+
+/// Fails.
+///
+/// # Errors
+/// Always.
+pub fn records(_folder: &Path) -> io::Result<Vec<Record>> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
 /// The reason why this system cannot supervise.

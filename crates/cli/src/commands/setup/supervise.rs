@@ -4,7 +4,7 @@ use crate::foreground::{self, Wait};
 use crate::terminal::output::complain;
 use clap::ArgMatches;
 use reflex_host::{Context, Mode, Starts};
-use reflex_supervise::{Supervision, is_below_supervisor, occupied, probe};
+use reflex_supervise::{Scope, Supervision, is_below_supervisor, occupied, probe};
 use std::io;
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Supervisor {
         let host = context.clone().patient(|_| occupied()).host(Mode::of_session(mode));
         let judge = Arc::new(Starts::new(host, agent, &folder.to_string_lossy()));
         let start = |command: &mut Command| -> io::Result<(Child, Wait)> {
-            let (supervision, child) = Supervision::start(command, Arc::clone(&judge) as _)?;
+            let (supervision, child) = Supervision::start(command, Scope::Starts(Arc::clone(&judge) as _))?;
             Ok((child, Box::new(move |child: &mut Child| supervision.wait(child))))
         };
         let ended = foreground::through(command, &start);

@@ -8,6 +8,7 @@
 )]
 
 use super::{Supervision, probe};
+use crate::scope::Scope;
 use crate::start::{Answer, Judge, Stage, Start};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +19,7 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fs, io, ptr, thread};
 
@@ -69,6 +70,12 @@ fn overwrite(file: &Path, text: &str) {
     file.write_all_at(text.as_bytes(), 0).unwrap();
 }
 
+/// A supervisor reaps the orphans of its process, so one runs at a time.
+pub(super) fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs a command under supervision; `None` if this system does not allow it.
 fn supervised(command: &mut Command, follows: bool) -> Option<(Output, Arc<Words>)> {
     run(command, follows, Words::default())
@@ -79,10 +86,11 @@ fn run(command: &mut Command, follows: bool, judge: Words) -> Option<(Output, Ar
         let _ = writeln!(io::stderr(), "skipped: {why}");
         return None;
     }
+    let _turn = turn();
     let judge = Arc::new(judge);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (supervision, mut child) =
-        Supervision::start_as(command, Arc::clone(&judge) as Arc<dyn Judge>, follows).unwrap();
+        Supervision::start_as(command, Scope::Starts(Arc::clone(&judge) as _), follows).unwrap();
     let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let errors = thread::spawn(move || {
         let mut text = Vec::new();

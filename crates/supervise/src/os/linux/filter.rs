@@ -2,9 +2,12 @@
 //! Numbers are from `linux/seccomp.h` and `linux/audit.h`.
 #![expect(unsafe_code, reason = "seccomp has no safe interface")]
 
+use crate::loss::Watch;
+use crate::scope::Scope;
+use crate::start::Judge;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The architecture whose system call numbers the filter knows, as in `linux/audit.h`.
 #[cfg(target_arch = "x86_64")]
@@ -22,13 +25,94 @@ const SYNC_WAKE_UP: u64 = 1;
 const NUMBER: u32 = 0;
 const ARCH: u32 = 4;
 
-/// System calls that are handed to the supervisor.
-const NOTIFIED: [libc::c_long; 2] = [libc::SYS_execve, libc::SYS_execveat];
+const ARGUMENTS: u32 = 16;
 
-/// System calls that go around it: requests in a ring are not filtered, and memory of another process could be changed
-/// after its arguments were read.
-const REFUSED: [libc::c_long; 4] =
-    [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_process_vm_writev];
+/// `fchmodat2`, `asm-generic/unistd.h`; `libc` has it for some targets only.
+pub(super) const FCHMODAT2: libc::c_long = 452;
+
+/// System calls that start a program.
+const STARTS: [libc::c_long; 2] = [libc::SYS_execve, libc::SYS_execveat];
+
+/// System calls by which a file is lost or gets another name, mode or owner. The flags of `openat2` are in memory, which
+/// a filter cannot read.
+const CHANGES: [libc::c_long; 8] = [
+    libc::SYS_unlinkat,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+    libc::SYS_truncate,
+    libc::SYS_openat2,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchownat,
+];
+
+/// Their older forms, which only this architecture has.
+#[cfg(target_arch = "x86_64")]
+const OLD_CHANGES: [libc::c_long; 10] = [
+    libc::SYS_unlink,
+    libc::SYS_rmdir,
+    libc::SYS_rename,
+    libc::SYS_creat,
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(target_arch = "aarch64")]
+const OLD_CHANGES: [libc::c_long; 0] = [];
+
+/// System calls that open a file, with the index of their flags.
+#[cfg(target_arch = "x86_64")]
+const OPENINGS: [Opening; 2] =
+    [Opening { number: libc::SYS_openat, flags: 2 }, Opening { number: libc::SYS_open, flags: 1 }];
+#[cfg(target_arch = "aarch64")]
+const OPENINGS: [Opening; 1] = [Opening { number: libc::SYS_openat, flags: 2 }];
+
+/// Flags of openings that may write or truncate.
+const WRITES: libc::c_int = libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC;
+
+/// Flags of openings that lose nothing: a handle, and a file without a name.
+const LOSES_NOTHING: libc::c_int = libc::O_PATH | (libc::O_TMPFILE & !libc::O_DIRECTORY);
+
+/// Flags that together fail if the file exists.
+const EXCLUSIVE: libc::c_int = libc::O_CREAT | libc::O_EXCL;
+
+/// System calls that go around it: requests in a ring are not filtered.
+const RINGS: [libc::c_long; 3] = [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+
+/// Memory of another process could be changed after the arguments of a start were read. Of a change, this only keeps
+/// another file.
+const FOREIGN_MEMORY: [libc::c_long; 1] = [libc::SYS_process_vm_writev];
+
+struct Opening {
+    number: libc::c_long,
+    flags: u32,
+}
+
+/// Whether openings with these flags are handed over, as the filter decides.
+pub(super) fn may_lose(flags: libc::c_int) -> bool {
+    flags & WRITES != 0 && flags & LOSES_NOTHING == 0 && flags & EXCLUSIVE != EXCLUSIVE
+}
+
+impl Scope {
+    /// The judge of starts.
+    pub(super) fn judge(&self) -> Option<&Arc<dyn Judge>> {
+        match self {
+            Scope::Starts(judge) | Scope::Both { judge, .. } => Some(judge),
+            Scope::Files(_) => None,
+        }
+    }
+
+    /// The watch that answers changes.
+    pub(super) fn watch(&self) -> Option<&Arc<dyn Watch>> {
+        match self {
+            Scope::Files(watch) | Scope::Both { watch, .. } => Some(watch),
+            Scope::Starts(_) => None,
+        }
+    }
+}
 
 const fn statement(code: u32, k: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt: 0, jf: 0, k }
@@ -51,17 +135,61 @@ fn failure(errno: libc::c_int) -> u32 {
     libc::SECCOMP_RET_ERRNO | errno.unsigned_abs()
 }
 
-/// The filter, ready for [`install`].
-pub(super) fn compiled() -> Vec<libc::sock_filter> {
+/// Answers these system calls, whatever their arguments.
+fn known(numbers: &[libc::c_long], action: u32) -> Vec<libc::sock_filter> {
+    let numbers = numbers.iter().filter_map(|number| u32::try_from(*number).ok());
+    numbers.flat_map(|number| [jump(libc::BPF_JEQ, number, 0, 1), answer(action)]).collect()
+}
+
+/// Hands over the openings for which [`may_lose`] holds, and allows the others.
+fn opening(opening: &Opening) -> [libc::sock_filter; 10] {
+    let allow = answer(libc::SECCOMP_RET_ALLOW);
+    // Both architectures are little-endian, so the low half of an argument comes first.
+    let flags = load(ARGUMENTS + 8 * opening.flags);
+    [
+        jump(libc::BPF_JEQ, opening.number as u32, 0, 9),
+        flags,
+        jump(libc::BPF_JSET, WRITES.unsigned_abs(), 1, 0),
+        allow,
+        jump(libc::BPF_JSET, LOSES_NOTHING.unsigned_abs(), 0, 1),
+        allow,
+        statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, EXCLUSIVE.unsigned_abs()),
+        jump(libc::BPF_JEQ, EXCLUSIVE.unsigned_abs(), 0, 1),
+        allow,
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+    ]
+}
+
+/// Hands over setting the times of a path. Without a path it is a descriptor, as after writing a file.
+fn times() -> [libc::sock_filter; 7] {
+    let path = ARGUMENTS + 8;
+    [
+        jump(libc::BPF_JEQ, libc::SYS_utimensat as u32, 0, 6),
+        load(path),
+        jump(libc::BPF_JEQ, 0, 0, 3),
+        load(path + 4),
+        jump(libc::BPF_JEQ, 0, 0, 1),
+        answer(libc::SECCOMP_RET_ALLOW),
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+    ]
+}
+
+/// The filter for a scope, ready for [`install`].
+pub(super) fn compile(scope: &Scope) -> Vec<libc::sock_filter> {
     let foreign = answer(failure(libc::ENOSYS));
     let mut program = vec![load(ARCH), jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0), foreign, load(NUMBER)];
     program.extend([jump(libc::BPF_JGE, FIRST_OF_X32, 0, 1), foreign]);
-    let known = |numbers: &[libc::c_long], action: u32| {
-        let numbers = numbers.iter().filter_map(|number| u32::try_from(*number).ok());
-        numbers.flat_map(|number| [jump(libc::BPF_JEQ, number, 0, 1), answer(action)]).collect::<Vec<_>>()
-    };
-    program.extend(known(&NOTIFIED, libc::SECCOMP_RET_USER_NOTIF));
-    program.extend(known(&REFUSED, failure(libc::EPERM)));
+    if scope.watch().is_some() {
+        program.extend(OPENINGS.iter().flat_map(opening));
+        program.extend(known(&CHANGES, libc::SECCOMP_RET_USER_NOTIF));
+        program.extend(known(&OLD_CHANGES, libc::SECCOMP_RET_USER_NOTIF));
+        program.extend(times());
+    }
+    if scope.judge().is_some() {
+        program.extend(known(&STARTS, libc::SECCOMP_RET_USER_NOTIF));
+        program.extend(known(&FOREIGN_MEMORY, failure(libc::EPERM)));
+    }
+    program.extend(known(&RINGS, failure(libc::EPERM)));
     program.push(answer(libc::SECCOMP_RET_ALLOW));
     program
 }

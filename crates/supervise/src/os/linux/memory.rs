@@ -34,6 +34,16 @@ impl Memory {
         Memory { process: thread, pages: HashMap::new(), left: MAX_BYTES }
     }
 
+    /// The same, of which a path is read: longer ones fail in the kernel, too.
+    pub(super) fn of_path(thread: libc::pid_t) -> Memory {
+        Memory { process: thread, pages: HashMap::new(), left: libc::PATH_MAX as usize }
+    }
+
+    /// Reads one number of 64 bits.
+    pub(super) fn number(&mut self, address: u64) -> io::Result<u64> {
+        self.pointer(address)
+    }
+
     /// Reads a string that ends with a zero byte.
     pub(super) fn string(&mut self, mut address: u64) -> io::Result<OsString> {
         let mut bytes = Vec::new();

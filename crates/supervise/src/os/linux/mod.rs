@@ -2,17 +2,22 @@
 
 #[cfg(test)]
 mod attacks;
+mod calls;
 mod filter;
 mod image;
+mod keeper;
 mod memory;
 mod nesting;
 mod notice;
+mod place;
 mod probe;
 mod socket;
 mod supervisor;
 mod tracer;
+mod watcher;
 
 pub use image::{parent, program, since};
+pub use keeper::{Keeper, records};
 pub use nesting::is_below_supervisor;
 pub use probe::probe;
 pub use supervisor::{Supervision, occupied};

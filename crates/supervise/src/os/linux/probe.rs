@@ -1,6 +1,7 @@
 //! Tries the mechanism on this system.
 
 use super::supervisor::Supervision;
+use crate::scope::Scope;
 use crate::start::{Answer, Judge, Start};
 use std::io;
 use std::process::{Command, Stdio};
@@ -21,7 +22,7 @@ impl Judge for All {
 pub fn probe() -> Result<(), String> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", ":"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let ended = Supervision::start(&mut shell, Arc::new(All)).and_then(|(supervision, mut child)| {
+    let ended = Supervision::start(&mut shell, Scope::Starts(Arc::new(All))).and_then(|(supervision, mut child)| {
         let status = supervision.wait(&mut child)?;
         Ok(status.success())
     });

@@ -1,15 +1,18 @@
-//! The supervisor: starts the tree and answers each start in it.
+//! The supervisor: starts the tree, answers each start in it, and passes on the changes to files.
 #![expect(unsafe_code, reason = "the filter is installed between fork and exec")]
 
 use super::filter::{self, Listener, Notification};
 use super::image::{self, Expected, Found, Image};
 use super::memory::Memory;
 use super::tracer::{self, Stop};
+use super::watcher::Watcher;
 use super::{notice, socket};
+use crate::scope::Scope;
 use crate::start::{Answer, Judge, Stage, Start};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -17,14 +20,19 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Number of starts that are judged at once. Others wait in the kernel.
 const WORKERS: usize = 4;
 
 /// Maximum number of workers, with those that wait for a person.
 const MAX_WORKERS: usize = 256;
+
+/// Interval at which calls are looked for that wait too long.
+const LOOKED_AFTER_EACH: Duration = Duration::from_secs(2);
 
 /// Number of refusals that are remembered: a shell tries every folder of its search path again.
 const REMEMBERED: usize = 64;
@@ -37,26 +45,25 @@ const REAPED_EACH: libc::c_int = 5000;
 pub struct Supervision {
     /// Becomes readable when the first process ends.
     end: OwnedFd,
+    /// Disconnected when the whole tree has ended.
+    tree: Mutex<Receiver<()>>,
 }
 
 impl Supervision {
-    /// Starts a program and judges everything that it and its descendants start. The program itself is the first
+    /// Starts a program, and hands over what the scope covers of it and its descendants. The program itself is the first
     /// start.
     ///
     /// # Errors
     /// The program cannot be started, or the filter cannot be installed.
-    pub fn start(command: &mut Command, judge: Arc<dyn Judge>) -> io::Result<(Supervision, Child)> {
-        Supervision::start_as(command, judge, true)
+    pub fn start(command: &mut Command, scope: Scope) -> io::Result<(Supervision, Child)> {
+        Supervision::start_as(command, scope, true)
     }
 
     /// The same. Without following, a start runs as soon as it is allowed, whatever became of its arguments.
-    pub(super) fn start_as(
-        command: &mut Command,
-        judge: Arc<dyn Judge>,
-        follows: bool,
-    ) -> io::Result<(Supervision, Child)> {
+    pub(super) fn start_as(command: &mut Command, scope: Scope, follows: bool) -> io::Result<(Supervision, Child)> {
         let (ours, theirs) = UnixStream::pair()?;
-        let (socket, filter) = (theirs.as_raw_fd(), filter::compiled());
+        let (alive, tree) = mpsc::channel();
+        let (socket, filter) = (theirs.as_raw_fd(), filter::compile(&scope));
         let install = move || {
             set(libc::PR_SET_DUMPABLE, 1)?;
             let listener = filter::install(&filter)?;
@@ -66,19 +73,22 @@ impl Supervision {
         unsafe { command.pre_exec(install) };
         // Processes of the same user must not read or change this one, nor take its descriptors.
         set(libc::PR_SET_DUMPABLE, 0)?;
-        // Orphans stay below this process, where they may be followed.
+        // Orphans stay below this process, where they may be followed and their memory may be read.
         set(libc::PR_SET_CHILD_SUBREAPER, 1)?;
         // The child's own start is notified, so the workers are there first.
         thread::Builder::new().name("starts".into()).spawn(move || {
             if let Ok(descriptor) = socket::receive(&ours) {
-                let shared = Arc::new(Shared::new(Listener::new(descriptor), judge, follows));
+                let shared = Arc::new(Shared::new(Listener::new(descriptor), scope, follows, alive));
                 (0..WORKERS).for_each(|_| work(&shared));
+                let weak = Arc::downgrade(&shared);
+                drop(shared);
+                look_after(&weak);
             }
         })?;
         let child = command.spawn()?;
         drop(theirs);
         let end = notice::process(child.id()).ok_or_else(io::Error::last_os_error)?;
-        Ok((Supervision { end }, child))
+        Ok((Supervision { end, tree: Mutex::new(tree) }, child))
     }
 
     /// Waits for the first process of the tree, which is `child`, to end.
@@ -97,6 +107,22 @@ impl Supervision {
             reap(child.id());
         }
     }
+
+    /// Waits for the whole tree to end, with what its first process has left in the background; returns whether it has
+    /// ended within the time. Without its supervisor a process of the tree cannot start programs, or change files.
+    pub fn tree_ends_within(&self, time: Duration) -> bool {
+        let (tree, begun) = (self.tree.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+        loop {
+            // No process of the tree is a child that someone waits for any more.
+            reap(0);
+            let step = time.saturating_sub(begun.elapsed()).min(LOOKED_AFTER_EACH);
+            // The other end never sends: it is dropped with the last process.
+            match tree.recv_timeout(step) {
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() < time => {}
+                ended => return ended != Err(RecvTimeoutError::Timeout),
+            }
+        }
+    }
 }
 
 fn set(option: libc::c_int, value: libc::c_ulong) -> io::Result<()> {
@@ -104,7 +130,7 @@ fn set(option: libc::c_int, value: libc::c_ulong) -> io::Result<()> {
     if unsafe { libc::prctl(option, value, 0, 0, 0) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Reaps ended processes that have lost their parent, but not the first process of the tree.
+/// Reaps ended processes of the tree that have lost their parent, but not its first process.
 fn reap(first: u32) {
     loop {
         // SAFETY: all zeroes are a value of this structure, and the kernel writes one.
@@ -116,7 +142,7 @@ fn reap(first: u32) {
         let process = if status == 0 { unsafe { found.si_pid() } } else { 0 };
         // A process that is being followed shows up here as well; its stop is left alone.
         let has_ended = matches!(found.si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED);
-        if process <= 0 || !has_ended || u32::try_from(process) == Ok(first) {
+        if process <= 0 || !has_ended || u32::try_from(process) == Ok(first) || !is_filtered(process) {
             return;
         }
         let mut status = 0;
@@ -125,13 +151,37 @@ fn reap(first: u32) {
     }
 }
 
+/// Whether a process has a filter, as all of a tree have, and other children of this process have not.
+fn is_filtered(process: libc::pid_t) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.lines().any(|line| line.split_once(':').is_some_and(|(key, mode)| key == "Seccomp" && mode.trim() == "2"))
+}
+
+/// Lets calls go on that wait too long for the watch, until the tree has ended.
+fn look_after(shared: &Weak<Shared>) {
+    loop {
+        thread::sleep(LOOKED_AFTER_EACH);
+        let Some(shared) = shared.upgrade() else { return };
+        let Some(watcher) = &shared.watcher else { return };
+        for _ in 0..watcher.release(&shared.listener) {
+            // The worker that is late ends once it comes back.
+            if shared.workers.load(Ordering::Relaxed) < MAX_WORKERS {
+                work(&shared);
+            }
+        }
+    }
+}
+
 /// State shared by all workers.
 struct Shared {
     listener: Listener,
-    judge: Arc<dyn Judge>,
+    judge: Option<Arc<dyn Judge>>,
+    watcher: Option<Watcher>,
     follows: bool,
     workers: AtomicUsize,
     refused: Mutex<VecDeque<Start>>,
+    /// Dropped with the last worker.
+    _alive: Sender<()>,
 }
 
 thread_local! {
@@ -164,8 +214,7 @@ fn work(shared: &Arc<Shared>) {
         while !IS_REPLACED.get()
             && let Some(notification) = of_worker.listener.receive()
         {
-            of_worker.answer(&notification);
-            of_worker.judge.done();
+            of_worker.serve(&notification);
         }
         of_worker.workers.fetch_sub(1, Ordering::Relaxed);
     };
@@ -215,11 +264,29 @@ impl Call {
 }
 
 impl Shared {
-    fn new(listener: Listener, judge: Arc<dyn Judge>, follows: bool) -> Shared {
-        Shared { listener, judge, follows, workers: AtomicUsize::new(0), refused: Mutex::default() }
+    fn new(listener: Listener, scope: Scope, follows: bool, alive: Sender<()>) -> Shared {
+        let (judge, watcher) = (scope.judge().cloned(), scope.watch().cloned().map(Watcher::new));
+        let (workers, refused) = (AtomicUsize::new(0), Mutex::default());
+        Shared { listener, judge, watcher, follows, workers, refused, _alive: alive }
     }
 
-    fn answer(&self, notification: &Notification) {
+    fn serve(&self, call: &Notification) {
+        match (&self.judge, &self.watcher) {
+            (Some(judge), _) if matches!(call.number, libc::SYS_execve | libc::SYS_execveat) => {
+                self.answer(call, judge.as_ref());
+                judge.done();
+            }
+            (_, Some(watcher)) => {
+                if watcher.answer(&self.listener, call) {
+                    IS_REPLACED.set(true);
+                }
+            }
+            // The filter hands over nothing else.
+            (_, None) => self.listener.go_on(call.id),
+        }
+    }
+
+    fn answer(&self, notification: &Notification, judge: &dyn Judge) {
         let id = notification.id;
         let Some(process) = image::process_of(notification.thread) else { return };
         let call = match Call::read(notification) {
@@ -261,10 +328,11 @@ impl Shared {
         if self.was_refused(&start) {
             return self.listener.fail(id, libc::EPERM);
         }
-        match self.judge.judge(&start) {
+        let followed = Followed { notification, process, expected, judge };
+        match judge.judge(&start) {
             Answer::Run if !self.follows => self.listener.go_on(id),
-            Answer::Run => self.follow(notification, process, expected, Ok(())),
-            Answer::End(why) => self.follow(notification, process, expected, Err(why)),
+            Answer::Run => self.follow(followed, Ok(())),
+            Answer::End(why) => self.follow(followed, Err(why)),
             Answer::Refuse(why) => {
                 self.remember_refused(start);
                 self.refuse(id, process, &why);
@@ -274,7 +342,8 @@ impl Shared {
 
     /// Lets a start happen up to the first instruction. Ends the process there if the start was refused, or if another
     /// image was loaded and is refused.
-    fn follow(&self, notification: &Notification, process: u32, expected: Expected<'_>, judged: Result<(), String>) {
+    fn follow(&self, followed: Followed<'_>, judged: Result<(), String>) {
+        let Followed { notification, process, .. } = followed;
         if let Err(error) = tracer::seize(notification.thread) {
             if error.raw_os_error() != Some(libc::ESRCH) {
                 let why = "this start cannot be followed, for example because a debugger follows it";
@@ -284,7 +353,7 @@ impl Shared {
         }
         self.listener.go_on(notification.id);
         match tracer::stopped() {
-            Stop::Loaded(thread) => match judged.and_then(|()| self.compare(process, expected)) {
+            Stop::Loaded(thread) => match judged.and_then(|()| followed.compare()) {
                 Ok(()) => tracer::detach(thread, 0),
                 Err(why) => {
                     notice::write(process, &why);
@@ -293,18 +362,6 @@ impl Shared {
             },
             Stop::Failed(thread, signal) => tracer::detach(thread, signal),
             Stop::Gone => {}
-        }
-    }
-
-    /// Judges what was loaded if it is not what was judged before.
-    fn compare(&self, process: u32, expected: Expected<'_>) -> Result<(), String> {
-        let loaded = Image::loaded(process).map_err(|error| format!("the program cannot be looked at: {error}"))?;
-        if loaded.is(expected) {
-            return Ok(());
-        }
-        match self.judge.judge(&loaded.as_start(process)) {
-            Answer::Run => Ok(()),
-            Answer::Refuse(why) | Answer::End(why) => Err(why),
         }
     }
 
@@ -327,5 +384,29 @@ impl Shared {
             refused.pop_front();
         }
         refused.push_back(start);
+    }
+}
+
+/// A start that is followed to its first instruction.
+#[derive(Clone, Copy)]
+struct Followed<'s> {
+    notification: &'s Notification,
+    process: u32,
+    expected: Expected<'s>,
+    judge: &'s dyn Judge,
+}
+
+impl Followed<'_> {
+    /// Judges what was loaded if it is not what was judged before.
+    fn compare(&self) -> Result<(), String> {
+        let loaded =
+            Image::loaded(self.process).map_err(|error| format!("the program cannot be looked at: {error}"))?;
+        if loaded.is(self.expected) {
+            return Ok(());
+        }
+        match self.judge.judge(&loaded.as_start(self.process)) {
+            Answer::Run => Ok(()),
+            Answer::Refuse(why) | Answer::End(why) => Err(why),
+        }
     }
 }
