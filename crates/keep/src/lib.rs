@@ -23,15 +23,18 @@
 //! A backup is created under a temporary name and renamed when it is complete, so a killed process leaves no partial
 //! backup. A request beyond the [`Bounds`] is refused before anything is copied.
 
+mod adopt;
+mod links;
 mod manifest;
 mod model;
+mod moves;
 mod os;
 mod pack;
 mod restore;
 mod store;
 mod walk;
 
-pub use model::{About, Backup, Bounds, Item, ItemKind, Refused, Request, size};
+pub use model::{About, Backup, Bounds, Item, ItemKind, Left, Moved, Place, Refused, Request, size};
 pub use pack::Content;
 pub use restore::{Plan, State, Step};
 pub use store::{BackupStore, Listed, Swept};

@@ -1,11 +1,11 @@
 //! The manifest of a backup, as lines of JSON: a header, one line per item, and the number of items.
 
-use crate::model::{About, Backup, Item, ItemKind};
+use crate::model::{About, Backup, Item, ItemKind, Left};
 use crate::os;
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 /// The file's name in a backup's folder.
@@ -24,6 +24,18 @@ pub(crate) fn text(backup: &Backup) -> String {
     }
     let _ = writeln!(text, "\n{}", json!({"items": backup.items.len()}));
     text
+}
+
+/// Writes the manifest into a backup's folder, which is complete with it.
+pub(crate) fn write(backup: &Backup) -> io::Result<()> {
+    os::create(&backup.folder.join(NAME))?.write_all(text(backup).as_bytes())
+}
+
+/// The same; returns once the manifest is on the disk.
+pub(crate) fn write_through(backup: &Backup) -> io::Result<()> {
+    write(backup)?;
+    File::open(backup.folder.join(NAME))?.sync_data()?;
+    File::open(&backup.folder)?.sync_data()
 }
 
 /// Reads the header alone.
@@ -95,9 +107,26 @@ fn line(item: &Item) -> Value {
         }
         ItemKind::Pipe => "pipe",
         ItemKind::Absent => "absent",
+        ItemKind::Unchanged { at, place: (device, number) } => {
+            fields.insert("at".into(), path_value(at));
+            fields.insert("place".into(), json!([device, number]));
+            "unmoved"
+        }
+        ItemKind::Created => "created",
+        ItemKind::Missed { why } => {
+            fields.insert("why".into(), why.as_str().into());
+            "missed"
+        }
     };
     fields.insert("kind".into(), kind.into());
-    if item.kind == ItemKind::Absent {
+    match item.left {
+        Left::Unknown => {}
+        Left::Gone => drop(fields.insert("left".into(), json!([]))),
+        Left::As { place, size, written } => {
+            fields.insert("left".into(), json!([place.0, place.1, size, written.0, written.1]));
+        }
+    }
+    if is_without_metadata(&item.kind) {
         return line;
     }
     fields.insert("mode".into(), item.mode.into());
@@ -111,27 +140,47 @@ fn line(item: &Item) -> Value {
     line
 }
 
+/// Whether an item of this kind is its path alone.
+fn is_without_metadata(kind: &ItemKind) -> bool {
+    matches!(kind, ItemKind::Absent | ItemKind::Created | ItemKind::Missed { .. })
+}
+
+fn read_left(value: &Value) -> Option<Left> {
+    let Some(left) = value.get("left") else { return Some(Left::Unknown) };
+    match left.as_array()?.as_slice() {
+        [] => Some(Left::Gone),
+        [device, number, size, seconds, nanos] => Some(Left::As {
+            place: (device.as_u64()?, number.as_u64()?),
+            size: size.as_u64()?,
+            written: (seconds.as_i64()?, nanos.as_i64()?),
+        }),
+        _ => None,
+    }
+}
+
 fn item(value: &Value) -> Option<Item> {
     let number = |key: &str| value.get(key).and_then(Value::as_u64);
+    let place = || value.get("place").and_then(numbers).and_then(|place| <[u64; 2]>::try_from(place).ok());
     let kind = match value.get("kind")?.as_str()? {
-        word @ ("file" | "unchanging") => {
-            let place = value.get("place").and_then(numbers).and_then(|place| <[u64; 2]>::try_from(place).ok());
-            ItemKind::File {
-                copy: number("copy")?,
-                size: number("size")?,
-                unchanging: word == "unchanging",
-                place: place.map(Into::into),
-            }
-        }
+        word @ ("file" | "unchanging") => ItemKind::File {
+            copy: number("copy")?,
+            size: number("size")?,
+            unchanging: word == "unchanging",
+            place: place().map(Into::into),
+        },
         "folder" => ItemKind::Folder,
         "link" => ItemKind::Link { to: path_from(value.get("to")?)? },
         "pipe" => ItemKind::Pipe,
         "absent" => ItemKind::Absent,
+        "unmoved" => ItemKind::Unchanged { at: path_from(value.get("at")?)?, place: place()?.into() },
+        "created" => ItemKind::Created,
+        "missed" => ItemKind::Missed { why: value.get("why")?.as_str()?.to_owned() },
         _ => return None,
     };
     let path = path_from(value.get("path")?)?;
-    if kind == ItemKind::Absent {
-        return Some(Item { path, kind, mode: 0, owner: (0, 0), times: [(0, 0); 2], attributes: Vec::new() });
+    let left = read_left(value)?;
+    if is_without_metadata(&kind) {
+        return Some(Item { left, ..Item::bare(path, kind) });
     }
     let [user, group] = <[u64; 2]>::try_from(numbers(value.get("owner")?)?).ok()?.map(u32::try_from);
     let times = value.get("times")?.as_array()?.iter().map(Value::as_i64).collect::<Option<Vec<i64>>>()?;
@@ -145,6 +194,7 @@ fn item(value: &Value) -> Option<Item> {
         owner: (user.ok()?, group.ok()?),
         times: [(read, read_nanos), (written, written_nanos)],
         attributes: pairs.iter().map(pair).collect::<Option<_>>()?,
+        left,
     })
 }
 

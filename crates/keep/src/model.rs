@@ -15,8 +15,19 @@ pub struct Request {
     /// Folders of immutable files, such as git's objects. They are hard-linked, not copied, and a restore
     /// only puts missing ones back.
     pub unchanging: Vec<PathBuf>,
+    /// Files and folders that are about to be renamed, or to get other permissions. Their content is not copied.
+    pub moved: Vec<Moved>,
     /// Whether to skip the sync to disk. A power failure may then lose the backup.
     pub is_lazy: bool,
+}
+
+/// A rename that is about to happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The path now.
+    pub from: PathBuf,
+    /// The path afterwards; the same one if only permissions change.
+    pub to: PathBuf,
 }
 
 /// The call for which a backup was made.
@@ -55,6 +66,9 @@ pub struct Backup {
     pub(crate) folder: PathBuf,
 }
 
+/// The device and inode of a file.
+pub type Place = (u64, u64);
+
 /// One file, folder or link at the time of the backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
@@ -70,6 +84,27 @@ pub struct Item {
     pub times: [(i64, i64); 2],
     /// Extended attributes, as pairs of name and value.
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The state in which the call left the path.
+    pub left: Left,
+}
+
+/// The state in which a call left a path. If it differs now, something else has changed the file since.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Left {
+    /// Not recorded.
+    #[default]
+    Unknown,
+    /// No file.
+    Gone,
+    /// A file or folder.
+    As {
+        /// Device and inode.
+        place: (u64, u64),
+        /// Size in bytes.
+        size: u64,
+        /// Modification time in seconds and nanoseconds since 1970.
+        written: (i64, i64),
+    },
 }
 
 /// The type of an item.
@@ -98,6 +133,21 @@ pub enum ItemKind {
     Pipe,
     /// No file; restoring removes one that is there now.
     Absent,
+    /// A file or folder whose content the backup does not hold, because the call only renamed it or set its
+    /// permissions.
+    Unchanged {
+        /// The path after the call.
+        at: PathBuf,
+        /// Its device and inode.
+        place: (u64, u64),
+    },
+    /// No file, until the call created one. Restoring leaves that.
+    Created,
+    /// A file that was lost and is not in the backup.
+    Missed {
+        /// The reason.
+        why: String,
+    },
 }
 
 /// Limits of one backup and of the store.

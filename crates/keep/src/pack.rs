@@ -188,7 +188,13 @@ impl Backup {
     pub fn content(&self, item: &crate::model::Item) -> Option<io::Result<Content>> {
         match item.kind {
             ItemKind::File { copy, .. } => Some(open(&self.copy_of(copy))),
-            ItemKind::Folder | ItemKind::Link { .. } | ItemKind::Pipe | ItemKind::Absent => None,
+            ItemKind::Folder
+            | ItemKind::Link { .. }
+            | ItemKind::Pipe
+            | ItemKind::Absent
+            | ItemKind::Unchanged { .. }
+            | ItemKind::Created
+            | ItemKind::Missed { .. } => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The folder of all backups: creates, lists and expires them.
 
 use crate::manifest;
-use crate::model::{About, Backup, Bounds, Item, ItemKind, Refused, Request};
+use crate::model::{About, Backup, Bounds, Item, ItemKind, Left, Moved, Refused, Request};
 use crate::os::{self, Kind, Stat};
 use crate::walk::{Found, Walk, walk};
 use std::collections::HashMap;
@@ -13,6 +13,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Prefixes of incomplete backups, while they are created and removed. They are never listed.
 const MAKING: &str = ".making-";
 const GOING: &str = ".going-";
+
+/// Prefix of a folder in which another keeps the files of a running program.
+pub(crate) const WATCHING: &str = ".watching-";
 
 /// An incomplete backup of this age belongs to a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
@@ -159,17 +162,14 @@ impl BackupStore {
         let making = backup.folder.clone();
         let failed = |error| Refused::Failed(making.clone(), error);
         os::create_folder(&making).map_err(failed)?;
+        let moved: Result<Vec<Item>, Refused> = walk.moved.iter().map(Moved::item).collect();
         backup.items = Copier::new(&making, &walk, syncs, &self.bounds).copy(walk.found)?;
-        let path = making.join(manifest::NAME);
-        let written = os::create(&path).and_then(|mut file| {
-            file.write_all(manifest::text(&backup).as_bytes())?;
-            if syncs { file.sync_data() } else { Ok(()) }
-        });
-        written.and_then(|()| if syncs { sync(&making) } else { Ok(()) }).map_err(failed)
+        backup.items.extend(moved?);
+        (if syncs { manifest::write_through(&backup) } else { manifest::write(&backup) }).map_err(failed)
     }
 
     /// Removes the oldest backups until there is room.
-    fn make_room(&self, bytes: u64, session: &str) -> Result<(), Refused> {
+    pub(crate) fn make_room(&self, bytes: u64, session: &str) -> Result<(), Refused> {
         let mut listed = self.listed();
         for _ in 0..MAX_EXPIRED {
             let Some(old) = listed.pop_if(|oldest| age(oldest.time) >= self.bounds.lifetime) else { break };
@@ -189,7 +189,7 @@ impl BackupStore {
         Ok(())
     }
 
-    fn fresh_id(&self) -> Result<String, Refused> {
+    pub(crate) fn fresh_id(&self) -> Result<String, Refused> {
         let failed = |error| Refused::Failed(self.folder.clone(), error);
         os::create_folder(&self.folder).map_err(failed)?;
         let taken = self.listed();
@@ -200,7 +200,9 @@ impl BackupStore {
                 id.extend(LETTERS.get((number % 32) as usize));
                 number /= 32;
             }
-            if !taken.iter().any(|known| known.id == id) && !self.folder.join(format!("{MAKING}{id}")).exists() {
+            if !taken.iter().any(|known| known.id == id)
+                && [MAKING, WATCHING].iter().all(|prefix| !self.folder.join(format!("{prefix}{id}")).exists())
+            {
                 return Ok(id);
             }
         }
@@ -345,9 +347,7 @@ impl<'a> Copier<'a> {
 
     fn item(&mut self, Found { path, stat, unchanging }: Found) -> Result<Item, Refused> {
         let Some(stat) = stat else {
-            let nothing = (0, (0, 0), [(0, 0); 2]);
-            let (mode, owner, times) = nothing;
-            return Ok(Item { path, kind: ItemKind::Absent, mode, owner, times, attributes: Vec::new() });
+            return Ok(Item::bare(path, ItemKind::Absent));
         };
         let failed = |error| Refused::Failed(path.clone(), error);
         let mut attributes = Vec::new();
@@ -362,7 +362,8 @@ impl<'a> Copier<'a> {
         if matches!(stat.kind, Kind::Folder | Kind::Link) {
             attributes = os::attributes(&path).map_err(failed)?;
         }
-        Ok(Item { kind, mode: stat.mode, owner: stat.owner, times: stat.times, attributes, path })
+        let left = Left::Unknown;
+        Ok(Item { kind, mode: stat.mode, owner: stat.owner, times: stat.times, attributes, path, left })
     }
 
     /// Backs up an immutable file by a hard link.
@@ -433,7 +434,7 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_data()
 }
 
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
@@ -443,7 +444,7 @@ pub(crate) fn age(time: u64) -> u64 {
 }
 
 /// A hash of a session's name that is valid in a file name (FNV-1a, 64 bits).
-fn mark(session: &str) -> String {
+pub(crate) fn mark(session: &str) -> String {
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", session.bytes().fold(0xcbf2_9ce4_8422_2325, hash))
 }

@@ -1,6 +1,6 @@
 //! Expands a request to all files at and below its paths, and counts them before anything is copied.
 
-use crate::model::{Bounds, Refused, Request};
+use crate::model::{Bounds, Moved, Refused, Request};
 use crate::os::{self, Kind, Stat};
 use std::collections::HashSet;
 use std::io;
@@ -24,6 +24,8 @@ pub(crate) struct Found {
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) found: Vec<Found>,
+    /// Files and folders whose content is not copied.
+    pub(crate) moved: Vec<Moved>,
     /// Number of bytes to copy.
     pub(crate) bytes: u64,
     files: usize,
@@ -33,7 +35,7 @@ pub(crate) struct Walk {
 
 /// Expands a request.
 pub(crate) fn walk(request: &Request, bounds: &Bounds) -> Result<Walk, Refused> {
-    let mut walk = Walk::default();
+    let mut walk = Walk { moved: request.moved.clone(), ..Walk::default() };
     for root in &request.roots {
         if !walk.visit(root, false, bounds)? {
             return Err(Refused::Missing(root.clone()));

@@ -7,6 +7,9 @@
     reason = "a test that cannot go on shall stop"
 )]
 
+#[path = "keep/adopt.rs"]
+mod adopt;
+
 use reflex_keep::{About, BackupStore, Bounds, Plan, Refused, Request, State};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -35,7 +35,8 @@ impl Stat {
             ItemKind::Folder => self.kind == Kind::Folder,
             ItemKind::Link { .. } => self.kind == Kind::Link,
             ItemKind::Pipe => self.kind == Kind::Pipe,
-            ItemKind::Absent => false,
+            ItemKind::Unchanged { place, .. } => self.place == *place,
+            ItemKind::Absent | ItemKind::Created | ItemKind::Missed { .. } => false,
         }
     }
 }

@@ -69,6 +69,9 @@ pub(crate) fn set_attributes(_path: &Path, _attributes: &[(Vec<u8>, Vec<u8>)]) -
 /// Sets the owner.
 pub(crate) fn set_owner(_path: &Path, _owner: (u32, u32)) {}
 
+/// Does nothing: modes do not forbid access.
+pub(crate) fn make_accessible(_path: &Path) {}
+
 /// Sets the mode.
 pub(crate) fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
     unsupported()

@@ -154,6 +154,15 @@ pub(crate) fn set_owner(path: &Path, (user, group): (u32, u32)) {
     let _ = chownat(CWD, path, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW);
 }
 
+/// Lets the owner read and write a file, if its mode forbids that.
+pub(crate) fn make_accessible(path: &Path) {
+    if let Ok(Stat { kind: Kind::File, mode, .. }) = stat(path)
+        && mode & 0o600 != 0o600
+    {
+        let _ = set_mode(path, mode | 0o600);
+    }
+}
+
 /// Sets the mode; the path must not be a link.
 pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(mode))

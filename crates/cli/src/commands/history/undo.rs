@@ -218,6 +218,7 @@ fn show(backup: &Backup, plan: &Plan, reader: Reader) {
         }
         let what = match (step.state, &step.item.kind) {
             (State::Elsewhere, _) => "cannot restore, below a link or file now (use --to DIR):",
+            (State::Gone, _) => "cannot restore, it was renamed and is gone since:",
             (State::Missing, _) => "restore",
             (State::Dressed, _) => "restore the permissions and times of",
             (_, ItemKind::Absent) => "REMOVE",
