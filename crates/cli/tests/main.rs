@@ -59,4 +59,5 @@ mod ui;
 mod undo;
 mod unreadable;
 mod upstream;
+mod watch;
 mod wiring;

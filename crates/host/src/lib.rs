@@ -34,7 +34,9 @@ pub use install::{
     Change, Rekeying, Wiring, assurance, client, doctor, lasting, live, matrix, mcp_servers, namesakes, notices, older,
     state_folder, switches,
 };
-pub use pipeline::{ChangedFiles, Host, Instead, MAX_IN_A_ROW, Replied, Starts, UnseenLine};
+pub use pipeline::{
+    ChangedFiles, Counts, Host, Instead, MAX_IN_A_ROW, Replied, RunChanges, Starts, UnseenLine, WatchedRun,
+};
 pub use reflex_keep as keep;
 pub use reflex_library::{DIGEST as LIBRARY_DIGEST, JUDGE_CASES};
 pub use reflex_rules as rules;

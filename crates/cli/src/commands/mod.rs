@@ -97,6 +97,7 @@ fn run_one(context: &Context, matches: &ArgMatches) -> u8 {
             None => setup::doctor::verify(context, matches),
         },
         Some(("run", matches)) => setup::run::run(context, matches),
+        Some(("watch", matches)) => setup::watch::run(context, matches),
         Some(("canary", matches)) => setup::verify_live::canary(matches),
         Some(("pending", matches)) => answer::approve::pending(context, matches),
         Some(("approve", matches)) => answer::approve::approve(context, matches),
@@ -120,6 +121,7 @@ fn run_one(context: &Context, matches: &ArgMatches) -> u8 {
         Some(("trust", matches)) => answer::trust::run(context, matches),
         Some(("task", matches)) => answer::task::run(context, matches),
         Some(("undo", matches)) => history::undo::run(context, matches),
+        Some(("redo", matches)) => history::undo::redo(context, matches),
         Some(("gc", matches)) => history::undo::gc(context, matches),
         Some(("policy", matches)) => adapt::backtest::run(context, matches),
         Some(("ui", matches)) => answer::ui::run(context, matches),
@@ -144,11 +146,25 @@ fn grammar() -> Command {
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Set up",
-        &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off", "update"],
+        &[
+            "init",
+            "uninstall",
+            "status",
+            "doctor",
+            "verify",
+            "run",
+            "watch",
+            "mode",
+            "judge",
+            "mcp",
+            "pin",
+            "off",
+            "update",
+        ],
     ),
     ("Try", &["demo", "check", "explain"]),
     ("Answer", &["pending", "approve", "deny", "allow", "suggest", "grants", "ui", "trust", "task"]),
-    ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
+    ("Look back", &["report", "why", "undo", "redo", "gc", "audit", "report-fp"]),
     ("Adapt", &["rules", "reflexes", "policy", "config", "import"]),
 ];
 
@@ -213,7 +229,7 @@ fn commands() -> Command {
                 .arg(option("mode", "MODE", "Policy to apply").default_value("balanced")),
         )
         .subcommand(Command::new("demo").about("Judge recorded agent calls; changes nothing").arg(json()))
-        .subcommands(wiring())
+        .subcommands(wiring().into_iter().chain(starting()))
         .subcommands(answers())
         .subcommands(memory())
         .subcommands(history::undo::grammar())
@@ -286,6 +302,15 @@ fn wiring() -> Vec<Command> {
             )
             .arg(Arg::new("driven").long("driven").num_args(2).value_names(["AGENT", "NETWORK"]).hide(true))
             .arg(json()),
+        Command::new("canary")
+            .about("Print a line that agents cannot")
+            .arg(Arg::new("nonce").value_name("NONCE").default_value("")),
+    ]
+}
+
+/// Commands that start a program.
+fn starting() -> Vec<Command> {
+    vec![
         Command::new("run")
             .about("Start an agent, and sum up its calls at the end")
             .arg(option("task", "ID", "Only if this task is declared here").default_value(""))
@@ -299,12 +324,16 @@ fn wiring() -> Vec<Command> {
                     .conflicts_with("allow-all"),
             )
             .arg(flag("supervise", "Judge every program that starts below it, with or without hooks (Linux)"))
-            .arg(flag("best-effort", "Start it even where this system cannot supervise").requires("supervise"))
+            .arg(
+                flag("watch", "Keep what programs below it delete or change, whatever the programs (Linux)")
+                    .conflicts_with("supervise"),
+            )
+            .arg(flag("best-effort", "Start it even where this system can do neither"))
             .arg(flag("check", "Only check"))
             .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("PROGRAM ARGS")),
-        Command::new("canary")
-            .about("Print a line that agents cannot")
-            .arg(Arg::new("nonce").value_name("NONCE").default_value("")),
+        Command::new("watch")
+            .about("Run a command, and keep what it deletes or changes for `undo` (Linux)")
+            .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("PROGRAM ARGS")),
     ]
 }
 

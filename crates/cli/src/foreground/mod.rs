@@ -8,6 +8,6 @@ mod windows;
 
 pub(crate) use starter::{Wait, plainly};
 #[cfg(unix)]
-pub(crate) use unix::through;
+pub(crate) use unix::{let_signals_end_this, through};
 #[cfg(windows)]
-pub(crate) use windows::through;
+pub(crate) use windows::{let_signals_end_this, through};

@@ -18,6 +18,14 @@ extern "C" fn pass_on(signal: libc::c_int) {
     }
 }
 
+/// Lets the signals end this process, as they do by default: the program that handled them has ended.
+pub(crate) fn let_signals_end_this() {
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: `signal` takes two numbers and touches no memory.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// Runs the program in this terminal to its end and returns its status as a shell would. The terminal's signals go to
 /// both processes, and the program alone decides how to handle them.
 pub(crate) fn through(command: &mut Command, start: Starter<'_>) -> io::Result<u8> {

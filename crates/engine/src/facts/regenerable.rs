@@ -59,6 +59,15 @@ impl Facts<'_> {
         truth
     }
 
+    /// Whether a tool keeps the path for its own use, as packages and caches, and makes it again.
+    pub fn is_tools_own(&self, path: &str) -> bool {
+        let is_one = match self.claim(path) {
+            Some(claim) => claim == Claim::Tool,
+            None => self.world.is_ignored(path) == Some(true) && self.is_marked(path),
+        };
+        is_one && !self.holds_handmade(path, Claim::Tool)
+    }
+
     /// Whether a path has the name of a build result.
     pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
         self.in_class("regenerable", path)

@@ -48,6 +48,14 @@ impl Calls {
         Some(id)
     }
 
+    /// The newest call that a hook has reported and let run: the id of its record and its text.
+    pub(super) fn latest(&self, host: &Host) -> Option<(String, String)> {
+        let found = host.store().log().search(&Search::default(), MAX_SEARCHED).ok()?;
+        let record = found.iter().rev().find(|record| self.is_reported(record))?;
+        let text = commands(record).next().or_else(|| record.get("tool").and_then(Value::as_str));
+        Some((record.get("id")?.as_str()?.to_owned(), text.unwrap_or_default().to_owned()))
+    }
+
     /// Whether a hook of this agent has made this record, during the run.
     fn is_reported(&self, record: &Map<String, Value>) -> bool {
         let text = |key| record.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -25,6 +25,11 @@ impl Context {
 }
 
 impl Host {
+    /// The guard that this machine is judged for.
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
     pub(crate) fn wait_for(&self, seconds: u64) {
         self.context.wait_for(seconds);
     }

@@ -25,6 +25,7 @@ mod stages;
 mod starts;
 mod stop;
 mod undo;
+mod watch;
 
 pub use appeal::Instead;
 pub use changed::ChangedFiles;
@@ -33,3 +34,4 @@ pub use host::Host;
 pub use recorded::Replied;
 pub use starts::Starts;
 pub use stop::MAX_IN_A_ROW;
+pub use watch::{Counts, RunChanges, WatchedRun};

@@ -19,7 +19,7 @@ const MAX_FILES: usize = 2000;
 const MAX_FOLDERS: usize = 2000;
 
 /// Maximum length of a call's text in the list of backups, in characters.
-const MAX_DESCRIPTION: usize = 120;
+pub(super) const MAX_DESCRIPTION: usize = 120;
 
 /// Files and folders that git creates during an operation. They may appear only with the call.
 const OF_OPERATIONS: [&str; 10] = [

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Maximum time to wait for other hooks that write. After it, the record is left beside the log.
 pub(super) const MAX_WAIT: Duration = Duration::from_millis(700);
@@ -51,6 +51,10 @@ impl Tail {
     }
 }
 
+/// The end of the log at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogEnd(Option<(u64, Option<SystemTime>)>);
+
 impl Store {
     /// The audit log.
     pub fn log(&self) -> Log {
@@ -67,6 +71,12 @@ impl Log {
     /// The folder of its files.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The end of the log, to see whether it has grown.
+    pub(crate) fn end(&self) -> LogEnd {
+        let current = fs::metadata(self.folder.join(CURRENT));
+        LogEnd(current.ok().map(|data| (data.len(), data.modified().ok())))
     }
 
     /// The file that stores the number and hash of the last record.

@@ -37,6 +37,7 @@ pub use chain::{Broken, Checked};
 pub use follow::LogFollower;
 pub use head::Missing;
 pub use log::Log;
+pub(crate) use log::LogEnd;
 pub use note::SCHEMA;
 pub use search::{Search, Test};
 pub use state::Store;

@@ -34,15 +34,20 @@ pub(in crate::commands) fn grammar() -> Vec<Command> {
         .arg(Arg::new("id").value_name("ID").help("Backup to restore (default: list all backups)"))
         .arg(Arg::new("path").value_name("PATH").num_args(0..).help("Only these files and folders"))
         .arg(option("to", "DIR", "Restore below this directory instead of in place"))
-        .arg(flag("dry-run", "Show what would change without changing it"))
+        .arg(flag("created", "Remove the files that the call created, too"))
+        .arg(flag("dry-run", "Show what would change without changing it").visible_alias("diff"))
         .arg(flag("session", "Restore everything kept in the latest session here, newest first").conflicts_with("id"))
         .arg(json());
-    vec![undo, Command::new("gc").about("Remove backups older than 14 days, and compress the rest").arg(json())]
+    let redo = Command::new("redo")
+        .about("Take the latest `undo` back")
+        .arg(flag("dry-run", "Show what would change without changing it").visible_alias("diff"));
+    vec![undo, redo, Command::new("gc").about("Remove backups older than 14 days, and compress the rest").arg(json())]
 }
 
 /// `reflex undo`.
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let host = context.host(Mode::default());
+    recover(&host);
     let store = host.backups();
     if matches.get_flag("session") {
         return session(&host, matches);
@@ -75,6 +80,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         (to, _) => to,
     };
     let plan = host.undo_plan(&backup, &only, below.as_deref());
+    let plan = if matches.get_flag("created") && below.is_none() { plan.without_created() } else { plan };
     if plan.steps.is_empty() {
         complain("the backup does not hold these paths");
         return exit_code::FOUND;
@@ -84,6 +90,30 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         _ if matches.get_flag("dry-run") => exit_code::OK,
         Some(folder) => aside(&host, &backup, &plan, &folder),
         None => in_place(&host, &backup, &plan),
+    }
+}
+
+/// `reflex redo`.
+pub(in crate::commands) fn redo(context: &Context, matches: &ArgMatches) -> u8 {
+    let host = context.host(Mode::default());
+    let listed = host.backups().listed();
+    let is_of_undo = |known: &&Listed| known.about().is_some_and(|about| !about.undoes.is_empty());
+    let Some(latest) = listed.iter().find(is_of_undo) else {
+        print("no restore to take back");
+        return exit_code::OK;
+    };
+    let Ok(backup) = host.backups().backup(&latest.id) else { return failed("the backup is damaged") };
+    let plan = host.undo_plan(&backup, &[], None);
+    show(&backup, &plan, Reader::here());
+    if matches.get_flag("dry-run") { exit_code::OK } else { in_place(&host, &backup, &plan) }
+}
+
+/// Completes the backups of runs whose watcher was killed.
+fn recover(host: &Host) {
+    match host.recover_runs() {
+        Ok(ids) if ids.is_empty() => {}
+        Ok(ids) => complain(&format!("the watch of a run was killed; what it had kept is in {}", ids.join(", "))),
+        Err(problem) => complain(&format!("the watch of a run was killed, and what it had kept is damaged: {problem}")),
     }
 }
 
@@ -114,6 +144,7 @@ fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
 /// `reflex gc`.
 pub(in crate::commands) fn gc(context: &Context, matches: &ArgMatches) -> u8 {
     let host = context.host(Mode::default());
+    recover(&host);
     let store = host.backups();
     // A clock that is set forward makes every backup expire.
     if store.expired() > 0 && !may_weaken(&host.store(), "gc") {
@@ -216,15 +247,7 @@ fn show(backup: &Backup, plan: &Plan, reader: Reader) {
         if shown > MAX_SHOWN {
             continue;
         }
-        let what = match (step.state, &step.item.kind) {
-            (State::Elsewhere, _) => "cannot restore, below a link or file now (use --to DIR):",
-            (State::Gone, _) => "cannot restore, it was renamed and is gone since:",
-            (State::Missing, _) => "restore",
-            (State::Dressed, _) => "restore the permissions and times of",
-            (_, ItemKind::Absent) => "REMOVE",
-            (State::Differs | State::Same, _) => "OVERWRITE",
-        };
-        print(&format!("  {what} {}", visible(&step.to.to_string_lossy())));
+        print(&format!("  {}", in_words(step)));
         if step.state == State::Differs && reader == Reader::Person {
             difference(backup, step).iter().for_each(|line| print(&format!("      {}", visible(line))));
         }
@@ -232,8 +255,41 @@ fn show(backup: &Backup, plan: &Plan, reader: Reader) {
     if shown > MAX_SHOWN {
         print(&format!("  and {} more", shown - MAX_SHOWN));
     }
+    show_others(plan);
     if plan.is_done() {
         print("  nothing to restore: the files are as in the backup");
+    }
+}
+
+/// The effect of a restore on one path.
+fn in_words(step: &Step) -> String {
+    let path = visible(&step.to.to_string_lossy());
+    let since = if step.has_changed_since() == Some(true) { " (changed since the call)" } else { "" };
+    match (step.state, &step.item.kind) {
+        (State::Elsewhere, _) => format!("cannot restore, below a link or file now (use --to DIR): {path}"),
+        (State::Gone, _) => format!("cannot restore, it was renamed and is gone since: {path}"),
+        (State::Missing, ItemKind::Unchanged { at, .. }) => {
+            format!("move {} back to {path}", visible(&at.to_string_lossy()))
+        }
+        (State::Missing, _) => format!("restore {path}"),
+        (State::Dressed, _) => format!("restore the permissions and times of {path}"),
+        (_, ItemKind::Absent) => format!("REMOVE {path}"),
+        (State::Differs | State::Same, _) => format!("OVERWRITE {path}{since}"),
+    }
+}
+
+/// Lists the files that a restore leaves alone: those that the call created, and those without a copy.
+fn show_others(plan: &Plan) {
+    let is_there = |step: &&Step| step.item.kind == ItemKind::Created && step.to.symlink_metadata().is_ok();
+    let is_removed = |path: &Path| plan.conflicts().any(|step| step.to == path && step.item.kind == ItemKind::Absent);
+    match plan.steps.iter().filter(is_there).filter(|step| !is_removed(&step.to)).count() {
+        0 => {}
+        created => print(&format!("  {} that it created will stay (`--created` removes them)", count(created, "file"))),
+    }
+    for step in &plan.steps {
+        if let ItemKind::Missed { why } = &step.item.kind {
+            print(&format!("  LOST without a copy, {}: {}", visible(why), visible(&step.to.to_string_lossy())));
+        }
     }
 }
 

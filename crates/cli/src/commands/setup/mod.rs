@@ -20,3 +20,4 @@ pub(in crate::commands) mod status_summary;
 mod supervise;
 pub(in crate::commands) mod update;
 pub(in crate::commands) mod verify_live;
+pub(in crate::commands) mod watch;

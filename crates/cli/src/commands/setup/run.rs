@@ -4,7 +4,7 @@
 use crate::commands::history::record::field;
 use crate::commands::setup::mode;
 use crate::commands::setup::selection::{agents, wired_in_project};
-use crate::commands::setup::supervise::{self, Supervisor};
+use crate::commands::setup::supervise::{self, Started, Supervisor};
 use crate::exit_code;
 use crate::foreground;
 use crate::terminal::arguments::text;
@@ -54,7 +54,10 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     // The hooks share the agent's environment. Removing this variable leaves the user's own policy in force.
     command.args(arguments).envs(run.tightened.map(|name| (SESSION_MODE, name)));
     let ended = match &run.supervisor {
-        Some(supervisor) => supervisor.run(context, &mut command, &run.name, run.tightened),
+        Some(supervisor) => {
+            let started = Started { agent: run.agent, name: &run.name, words: &words, mode: run.tightened };
+            supervisor.run(context, &mut command, &started)
+        }
         None => foreground::through(&mut command, &foreground::plainly),
     };
     // A mode for a process that has ended has no effect; its file is useless.
@@ -97,8 +100,9 @@ impl Run {
             }
             None if supervisor.is_none() => {
                 let known = agents(|agent| agent.settings.is_some());
-                let problem =
-                    format!("not an agent that Reflex knows; known: {known}. `--supervise` starts any program");
+                let problem = format!(
+                    "not an agent that Reflex knows; known: {known}. `--supervise` or `--watch` starts any program"
+                );
                 return Err((exit_code::USAGE, problem));
             }
             Some(_) | None => {}
