@@ -30,11 +30,13 @@ mod model;
 mod moves;
 mod os;
 mod pack;
+mod place;
+mod plan;
 mod restore;
 mod store;
 mod walk;
 
 pub use model::{About, Backup, Bounds, Item, ItemKind, Left, Moved, Place, Refused, Request, size};
 pub use pack::Content;
-pub use restore::{Plan, State, Step};
+pub use plan::{Plan, State, Step};
 pub use store::{BackupStore, Listed, Swept};

@@ -2,7 +2,8 @@
 
 use crate::model::{ItemKind, Moved, Place};
 use crate::os;
-use crate::restore::{Plan, State, Step};
+use crate::place::{find, temporary};
+use crate::plan::{Plan, State, Step};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,22 +38,6 @@ impl Return {
     pub(crate) fn paths(&self) -> [&Path; 2] {
         [&self.at, &self.to]
     }
-}
-
-/// Whether this file or folder is at a path.
-pub(crate) fn is_at(path: &Path, place: Place) -> bool {
-    os::stat(path).is_ok_and(|current| current.place == place)
-}
-
-/// The place of a file that was to be moved back when the restore was killed: a temporary name in a folder above.
-fn temporary(folder: &Path, id: &str, place: Place) -> PathBuf {
-    folder.join(format!(".reflex-undo-{id}-{}", place.1))
-}
-
-/// The present path of a file or folder that a call has left at `at`.
-pub(crate) fn find(at: &Path, place: Place, id: &str) -> Option<PathBuf> {
-    let above = at.ancestors().skip(1).map(|folder| temporary(folder, id, place));
-    std::iter::once(at.to_owned()).chain(above).find(|path| is_at(path, place))
 }
 
 /// The renames that a plan takes back.
@@ -111,7 +96,7 @@ fn touch(one: &Path, other: &Path) -> bool {
 /// Removes what has the name that a file gets back.
 fn remove_if_other(back: &Return) -> io::Result<()> {
     match os::stat(&back.to) {
-        Ok(current) if current.place != back.place => crate::restore::remove(&back.to),
+        Ok(current) if current.place != back.place => os::remove(&back.to),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
