@@ -304,5 +304,5 @@ fn where_the_system_forbids_it_nothing_starts_without_best_effort() {
 fn only_a_supervised_program_may_be_unknown() {
     let machine = Machine::new();
     let output = machine.reflex(["run", "--", "vim"]).run();
-    assert!(output.code == 64 && output.stderr.contains("`--supervise` starts any program"), "{output:?}");
+    assert!(output.code == 64 && output.stderr.contains("`--supervise` or `--watch` starts any program"), "{output:?}");
 }

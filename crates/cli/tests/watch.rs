@@ -287,6 +287,74 @@ fn a_watcher_that_is_killed_has_kept_what_is_gone() {
 /// Number of rounds in which the watcher is killed.
 const ROUNDS: usize = 20;
 
+/// An agent that reports calls to its hook and runs those that are not refused.
+const AGENT: &str = r#"#!/bin/bash
+call() {
+    payload="{\"session_id\": \"s\", \"cwd\": \"$PWD\", \"tool_name\": \"Bash\", \"tool_use_id\": \"$1\", \"tool_input\": {\"command\": \"$2\"}"
+    answer=$(echo "$payload, \"hook_event_name\": \"PreToolUse\"}" | eval "$REFLEX hook --agent claude")
+    case $answer in
+    *'"ask"'* | *'"deny"'*) echo "not run: $2" ;;
+    *) bash -c "$2"; echo "$payload, \"hook_event_name\": \"PostToolUse\", \"tool_response\": {}}" | eval "$REFLEX hook --agent claude" >/dev/null ;;
+    esac
+}
+call 1 'python3 clean.py'
+call 2 'rm -rf many'
+call 3 'sh make.sh && rm -r data'
+"#;
+
+impl Ground {
+    /// Sets up losses that a hook alone cannot keep; returns an agent that causes them.
+    fn agent(&self) -> PathBuf {
+        self.sh("git init -q . && mkdir data many && echo d > data/d && echo n > notes && \
+                 for i in $(seq 2100); do : > many/$i; done && echo 'import os; os.remove(\"notes\")' > clean.py && \
+                 echo ./unknown-program data > make.sh && printf '#!/bin/sh\\n' > unknown-program && \
+                 chmod +x unknown-program && touch -d '3 days ago' notes data/d many/*");
+        let agent = self.machine.root().join("claude");
+        fs::write(&agent, AGENT).unwrap();
+        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+        agent
+    }
+}
+
+#[test]
+fn each_call_of_an_agent_has_a_backup_and_is_not_asked_about() {
+    // Without a watch, too many files are not copied, nor those that a script may have changed before.
+    let Some(ground) = Ground::new() else { return };
+    let plain = ground.machine.program(ground.agent().to_str().unwrap(), [""; 0]);
+    let plain = plain.env("REFLEX", ground.machine.line()).folder(&ground.project).run();
+    assert_eq!(plain.stdout, "not run: rm -rf many\nnot run: sh make.sh && rm -r data\n", "{plain:?}");
+
+    let Some(ground) = Ground::new() else { return };
+    let words = ["run", "--supervise", "--"].map(PathBuf::from).into_iter().chain([ground.agent()]);
+    let before = ground.seen();
+    let call = ground.machine.reflex(words).env("REFLEX", ground.machine.line());
+    let output = call.folder(&ground.project).run();
+    assert_eq!((output.stdout.as_str(), output.code), ("", 0), "{output:?}");
+    assert!(!ground.project.join("many").exists() && !ground.project.join("data").exists());
+    let listed = ground.machine.reflex(["undo", "--json"]).run().json();
+    let kept = listed["kept"].as_array().unwrap();
+    let calls: Vec<&str> = kept.iter().map(|kept| kept["call"].as_str().unwrap()).collect();
+    assert_eq!(calls, ["sh make.sh && rm -r data", "rm -rf many", "python3 clean.py"]);
+    let record = kept[2]["record"].as_str().unwrap();
+    assert!(ground.machine.reflex(["why", record]).run().stdout.contains("python3 clean.py"));
+    if ground.undo().is_some() {
+        assert_eq!(lost(&before, &ground.seen()), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_process_that_only_says_so_is_no_watcher() {
+    let Some(ground) = Ground::new() else { return };
+    ground.sh("mkdir data; echo d > data/d; touch -d '3 days ago' data/d");
+    let folder = ground.machine.home().join(".local/state/reflex/watching");
+    fs::create_dir_all(&folder).unwrap();
+    // Names of all processes above, and a lock that another process holds.
+    for process in 1..std::process::id() + 1000 {
+        fs::write(folder.join(process.to_string()), "").unwrap();
+    }
+    assert_eq!(ground.machine.bash(&ground.project, "find data -delete").answer().0, "ask");
+}
+
 #[test]
 fn an_agent_neither_ends_a_watch_nor_loses_what_it_keeps() {
     let Some(ground) = Ground::new() else { return };

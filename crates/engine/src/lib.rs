@@ -56,7 +56,7 @@ pub use model::reason::Reason;
 pub use model::rule_trace::RuleTrace;
 pub use model::session::{RemnantKind, SessionUsage, Taint};
 pub use model::truth::Ternary;
-pub use model::verdict::{Advice, AtStake, FollowUp, RepositoryAtStake, Verdict};
+pub use model::verdict::{Advice, AtStake, FollowUp, KeptCopy, RepositoryAtStake, Verdict};
 pub use model::vouched::Vouched;
 pub use model::words::{WordList, Words};
 pub use model::world::{

@@ -5,6 +5,7 @@ use crate::policy::KEYS as POLICY_KEYS;
 use crate::policy::asking::{FORMATS, UNATTENDED};
 use crate::policy::duties::BUDGETS;
 use crate::policy::judging::PROVIDERS;
+use crate::policy::watch::FULL;
 use crate::rule::KEYS as RULE_KEYS;
 use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
 use serde_json::{Map, Value, json};
@@ -94,6 +95,7 @@ pub fn policy() -> Value {
                 "properties": {"url": {"type": "string"}, "as": {"enum": FORMATS}},
             }]},
         }},
+        "watch": {"type": "object", "additionalProperties": false, "properties": {"full": {"enum": FULL}}},
         "judge": {"type": "object", "required": ["provider"], "additionalProperties": false, "properties": {
             "provider": {"enum": PROVIDERS}, "model": {"type": "string"}, "url": {"type": "string"},
             "key_file": {"type": "string"}, "command": {"type": "string"}, "timeout": {"type": ["string", "number"]},

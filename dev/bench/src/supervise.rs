@@ -1,5 +1,5 @@
-//! Real work below `reflex run --supervise`: its refused starts, of which none is allowed, and its time beside a plain
-//! run.
+//! Real work below `reflex run --supervise`, and below `reflex watch`: its refused starts, of which none is allowed, and
+//! its time beside a plain run.
 
 use std::cell::Cell;
 use std::env;
@@ -122,28 +122,102 @@ const WORK: &[Work] = &[
     },
 ];
 
+/// Work that changes many files, below `reflex watch`.
+const CHANGES: &[Work] = &[
+    Work {
+        name: "deleting 5,000 files",
+        needs: &[],
+        fetch: ":",
+        prepare: "mkdir d && cd d && seq 5000 | split -l 1 -a 4",
+        run: "rm -r d",
+        goal: Some(3.0),
+    },
+    Work {
+        name: "unpacking 5,000 files",
+        needs: &["tar"],
+        fetch: ":",
+        prepare: "mkdir d && (cd d && seq 5000 | split -l 1 -a 4) && tar cf d.tar d && rm -r d",
+        run: "tar xf d.tar",
+        goal: Some(1.5),
+    },
+    Work {
+        name: "unpacking over 5,000 files",
+        needs: &["tar"],
+        fetch: ":",
+        prepare: "mkdir d && (cd d && seq 5000 | split -l 1 -a 4) && tar cf d.tar d",
+        run: "tar xf d.tar",
+        goal: None,
+    },
+    Work {
+        name: "`git checkout` of 1,500 files",
+        needs: &["git"],
+        fetch: ":",
+        prepare: "seq 1500 | split -l 1 -a 4 && git add -A && git commit -qm one && git checkout -qb other && \
+                  for f in x*; do echo more >> $f; done && git commit -qam two",
+        run: "git checkout -q main",
+        goal: Some(1.5),
+    },
+    Work {
+        name: "`cargo check` of this project's shell grammar",
+        needs: &["cargo"],
+        fetch: ":",
+        prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/xtask\" . && \
+                  echo target > .gitignore && git add -A && git commit -qm one",
+        run: "cargo check -q --offline -p reflex-shell",
+        goal: Some(1.1),
+    },
+    Work {
+        name: "`npm ci` of 40 packages",
+        needs: &["npm"],
+        fetch: ":",
+        prepare: "for i in $(seq 40); do mkdir -p p/$i && echo \"{\\\"name\\\":\\\"p$i\\\",\\\"version\\\":\\\"1.0.0\\\"}\" > p/$i/package.json && \
+                  (cd p/$i && seq 50 | split -l 1 && npm pack --silent --pack-destination .. >/dev/null); done && \
+                  echo '{\"name\":\"a\",\"version\":\"1.0.0\"}' > package.json && \
+                  npm install --silent --offline --no-audit p/*.tgz && git add package.json && git commit -qm one",
+        run: "npm ci --silent --offline --no-audit",
+        goal: Some(1.1),
+    },
+    Work {
+        name: "`cc` of 20 files",
+        needs: &["cc"],
+        fetch: ":",
+        prepare: "for i in $(seq 20); do echo \"#include <stdio.h>\" > $i.c; echo \"int f$i(void){return puts(\\\"\\\");}\" >> $i.c; done",
+        run: "for i in $(seq 20); do cc -O2 -c $i.c; done",
+        goal: Some(1.1),
+    },
+];
+
+/// The guard above a piece of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Above {
+    Supervisor,
+    Watch,
+}
+
 /// The figures of one piece of work.
 struct Measured {
     plain: Duration,
-    supervised: Duration,
+    guarded: Duration,
     starts: usize,
     refused: usize,
 }
 
 impl Measured {
     fn ratio(&self) -> f64 {
-        self.supervised.as_secs_f64() / self.plain.as_secs_f64().max(f64::EPSILON)
+        self.guarded.as_secs_f64() / self.plain.as_secs_f64().max(f64::EPSILON)
     }
 }
 
 /// Measures all work and writes the page.
 pub fn write(project: &Project) -> Result<(), String> {
-    let Some(lines) = play(project, ROUNDS)? else { return Ok(()) };
+    let Some(Lines { supervised, watched }) = play(project, ROUNDS)? else { return Ok(()) };
     let page = format!(
         "# Supervised runs: figures\n\nWritten by `cargo xtask supervise`, which plays this work plainly and below \
          `reflex run --supervise` in turns, {ROUNDS} times each, and compares the fastest of each. With `--check` it is \
          played once, and a refused start is a failure. [What supervision is](../supervise.md).\n\n\
-         | work | starts | refused | plain | supervised | factor | goal |\n|---|---|---|---|---|---|---|\n{lines}"
+         | work | starts | refused | plain | supervised | factor | goal |\n|---|---|---|---|---|---|---|\n{supervised}\n\
+         Below `reflex watch`, which keeps what is deleted or changed ([undo](../undo.md#watched-runs)):\n\n\
+         | work | plain | watched | factor | goal |\n|---|---|---|---|---|\n{watched}"
     );
     fs::write(project.root.join(PAGE), page).map_err(|error| format!("{PAGE}: {error}"))
 }
@@ -153,17 +227,24 @@ pub fn check(project: &Project) -> Result<(), String> {
     play(project, 1).map(drop)
 }
 
-/// One line of the table for each piece of work; `None` if this system cannot supervise.
-fn play(project: &Project, rounds: usize) -> Result<Option<String>, String> {
+/// The lines of both tables.
+struct Lines {
+    supervised: String,
+    watched: String,
+}
+
+/// One line of a table for each piece of work; `None` if this system cannot supervise.
+fn play(project: &Project, rounds: usize) -> Result<Option<Lines>, String> {
     let release = release::build(project)?;
     let ground = Ground::new(project, release.binary)?;
     if let Err(why) = succeed(ground.at_home(ground.supervised().args(["--check", "--", "true"]))) {
         println!("skip  supervised work: {why}");
         return Ok(None);
     }
-    let mut lines = String::new();
+    let mut lines = Lines { supervised: String::new(), watched: String::new() };
     let mut refused = 0;
-    for work in WORK {
+    let works = WORK.iter().map(|work| (work, Above::Supervisor));
+    for (work, above) in works.chain(CHANGES.iter().map(|work| (work, Above::Watch))) {
         let is_missing = |program: &&&str| succeed(ground.at_home(Command::new(program).arg("--version"))).is_err();
         if let Some(missing) = work.needs.iter().find(is_missing) {
             println!("skip  {}: `{missing}` is missing", work.name);
@@ -173,20 +254,18 @@ fn play(project: &Project, rounds: usize) -> Result<Option<String>, String> {
             println!("skip  {}: {why}", work.name);
             continue;
         }
-        let measured = step(work.name, || ground.measure(work, rounds))?;
+        let measured = step(work.name, || ground.measure(work, above, rounds))?;
         refused += measured.refused;
         let goal = work.goal.map(|goal| format!("≤ {goal}")).unwrap_or_default();
-        let (plain, supervised) = (measured.plain.as_millis(), measured.supervised.as_millis());
-        let _ = writeln!(
-            lines,
-            "| {} | {} | {} | {plain} ms | {supervised} ms | {:.2} | {goal} |",
-            work.name,
-            measured.starts,
-            measured.refused,
-            measured.ratio()
-        );
+        let Measured { plain, guarded, starts, refused, .. } = &measured;
+        let times =
+            format!("{} ms | {} ms | {:.2} | {goal} |", plain.as_millis(), guarded.as_millis(), measured.ratio());
+        let _ = match above {
+            Above::Supervisor => writeln!(lines.supervised, "| {} | {starts} | {refused} | {times}", work.name),
+            Above::Watch => writeln!(lines.watched, "| {} | {times}", work.name),
+        };
     }
-    print!("{lines}");
+    print!("{}{}", lines.supervised, lines.watched);
     if refused > 0 { Err(format!("{refused} starts of ordinary work were refused")) } else { Ok(Some(lines)) }
 }
 
@@ -213,8 +292,14 @@ impl Ground {
 
     /// The start of a supervised run, before its `--`.
     fn supervised(&self) -> Command {
+        let mut command = self.reflex("run");
+        command.arg("--supervise");
+        command
+    }
+
+    fn reflex(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.reflex);
-        command.arg("--home").arg(self.folder.join("home")).args(["run", "--supervise"]);
+        command.arg("--home").arg(self.folder.join("home")).arg(subcommand);
         command
     }
 
@@ -236,20 +321,25 @@ impl Ground {
         command.env("FETCHED", self.folder.join("fetched")).env("REFLEX", &self.root)
     }
 
-    fn measure(&self, work: &Work, rounds: usize) -> Result<Measured, String> {
-        let (mut plain, mut supervised) = (Duration::MAX, Duration::MAX);
+    fn measure(&self, work: &Work, above: Above, rounds: usize) -> Result<Measured, String> {
+        let (mut plain, mut guarded) = (Duration::MAX, Duration::MAX);
         let (mut starts, mut refused) = (0, 0);
         for _ in 0..rounds {
             let mut shell = Command::new("sh");
             shell.args(["-c", work.run]);
             plain = plain.min(self.timed(work, shell)?.0);
-            let mut run = self.supervised();
+            let mut run = match above {
+                Above::Supervisor => self.supervised(),
+                Above::Watch => self.reflex("watch"),
+            };
             run.args(["--", "sh", "-c", work.run]);
             let (time, output) = self.timed(work, run)?;
-            supervised = supervised.min(time);
-            (starts, refused) = summary(&output).ok_or_else(|| format!("no summary: {output}"))?;
+            guarded = guarded.min(time);
+            if above == Above::Supervisor {
+                (starts, refused) = summary(&output).ok_or_else(|| format!("no summary: {output}"))?;
+            }
         }
-        Ok(Measured { plain, supervised, starts, refused })
+        Ok(Measured { plain, guarded, starts, refused })
     }
 
     /// Runs a command in a new repository. Returns its time and its standard error.

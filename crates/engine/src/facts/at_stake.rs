@@ -73,6 +73,7 @@ impl Facts<'_> {
         for finding in findings {
             let effect = finding.effect.and_then(|index| self.analysis.effects.get(index));
             let (Some(effect), Some(keeping)) = (effect, self.keeping(finding)) else { continue };
+            at_stake.is_elsewhere |= effect.site != ExecTarget::Here;
             if let Err(obstacle) = self.stake(effect, keeping, &mut at_stake) {
                 at_stake.obstacle.get_or_insert(obstacle);
             }

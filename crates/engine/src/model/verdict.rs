@@ -61,6 +61,15 @@ impl Verdict {
     }
 }
 
+/// The copy of the data that a call would lose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptCopy<'a> {
+    /// The backup of this id.
+    Backup(&'a str),
+    /// The one that the watch of the run makes when the loss happens.
+    OfWatch,
+}
+
 /// The data that a call would lose. If it is kept first, the loss needs no approval.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AtStake {
@@ -74,6 +83,8 @@ pub struct AtStake {
     pub asks: bool,
     /// The reason why not all of it can be kept.
     pub obstacle: Option<String>,
+    /// Whether a part of it lies on another system, so that no watch of this one sees the loss.
+    pub is_elsewhere: bool,
     /// The findings about the loss: the id, the decision, and the sentence as a warning.
     pub findings: Vec<(String, Decision, Reason)>,
 }

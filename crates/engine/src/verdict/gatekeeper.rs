@@ -6,7 +6,7 @@ use crate::facts::cache::Facts;
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
 use crate::model::reason::Reason;
-use crate::model::verdict::{Advice, AtStake, FollowUp, Verdict};
+use crate::model::verdict::{Advice, AtStake, FollowUp, KeptCopy, Verdict};
 use crate::policy::Policy;
 use crate::verdict::severity;
 
@@ -204,11 +204,11 @@ fn reason_for(decision: Decision, finding: &Finding) -> Reason {
 }
 
 /// Returns a warning about data that is kept under an id. It needs no remedy: the call runs and can be undone.
-fn as_kept(warning: Reason, id: &str) -> Reason {
+fn as_kept(warning: Reason, command: &str) -> Reason {
     let loss = warning.harm.strip_prefix("Warning: ").unwrap_or(&warning.harm);
-    let harm = format!("Kept (`reflex undo {id}` restores it): {loss}");
+    let harm = format!("Kept (`{command}` restores it): {loss}");
     let full = format!(
-        "Warning: kept first; the user can run `reflex undo {id}` to restore it. {}",
+        "Warning: kept first; the user can run `{command}` to restore it. {}",
         sentence(warning.full.strip_prefix("Warning: ").unwrap_or(&warning.full))
     );
     Reason { harm, remedy: String::new(), rule: warning.rule, full }
@@ -259,9 +259,13 @@ impl Verdict {
         self.decision != Decision::Deny && self.at_stake.as_ref().is_some_and(is_free)
     }
 
-    /// Records that the data at stake was kept under an id; a prompt for that reason alone becomes a warning.
-    pub fn kept(&mut self, id: &str) {
+    /// Records that the data at stake is kept; a prompt for that reason alone becomes a warning.
+    pub fn kept(&mut self, copy: KeptCopy<'_>) {
         let Some(at_stake) = self.at_stake.take() else { return };
+        let (id, command) = match copy {
+            KeptCopy::Backup(id) => (id, format!("reflex undo {id}")),
+            KeptCopy::OfWatch => ("the watch of this run", "reflex undo".to_owned()),
+        };
         self.chain.push(format!("kept: yes, as {id}"));
         if at_stake.findings.is_empty() {
             return;
@@ -271,9 +275,8 @@ impl Verdict {
             // The prompt concerns the other reasons, so they come first.
             self.reasons.sort_by_key(is_kept);
             for reason in self.reasons.iter_mut().filter(|reason| is_kept(reason)) {
-                reason.remedy =
-                    format!("{} A copy is kept: `reflex undo {id}`.", reason.remedy).trim_start().to_owned();
-                reason.full.push_str(&format!(" It is kept: `reflex undo {id}` restores it."));
+                reason.remedy = format!("{} A copy is kept: `{command}`.", reason.remedy).trim_start().to_owned();
+                reason.full.push_str(&format!(" It is kept: `{command}` restores it."));
             }
             return;
         }
@@ -282,7 +285,7 @@ impl Verdict {
             if decision == Decision::Ask {
                 self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
             }
-            self.advice.push(Advice { finding, reason: as_kept(warning, id), about: id.into(), is_known: false });
+            self.advice.push(Advice { finding, reason: as_kept(warning, &command), about: id.into(), is_known: false });
         }
         self.decision = Decision::Pass;
         self.rewrite = None;

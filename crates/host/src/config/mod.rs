@@ -17,6 +17,7 @@ mod offer;
 mod overview;
 mod precedence;
 pub mod trust;
+pub(crate) mod watch;
 
 pub use auto_pilot::{JudgeConfig, Provider};
 pub(crate) use cache::Cache;

@@ -6,7 +6,7 @@ use super::host::Host;
 use super::stages::Received;
 use crate::audit::record::shown;
 use crate::store::redact::Redactor;
-use reflex_engine::{AtStake, Decision, Event, Judgement, Moment, RepositoryAtStake, is_within};
+use reflex_engine::{AtStake, Decision, Event, Judgement, KeptCopy, Moment, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
 use reflex_keep::{About, Backup, BackupStore, Bounds, ItemKind, Plan, Refused, Request, State, Step};
 use std::collections::BTreeSet;
@@ -62,6 +62,10 @@ impl Host {
             return None;
         }
         let at_stake = judgement.verdict.at_stake.clone()?;
+        if self.watch_keeps(&at_stake) {
+            judgement.verdict.kept(KeptCopy::OfWatch);
+            return None;
+        }
         let kept = self.request(&at_stake).and_then(|(request, tree)| {
             let about = About {
                 record: id.clone(),
@@ -76,7 +80,7 @@ impl Host {
         });
         match kept {
             Ok(id) => {
-                judgement.verdict.kept(&id);
+                judgement.verdict.kept(KeptCopy::Backup(&id));
                 Some(id)
             }
             Err(why) => {
@@ -92,6 +96,9 @@ impl Host {
             return;
         }
         let Some(at_stake) = judgement.verdict.at_stake.clone() else { return };
+        if self.watch_keeps(&at_stake) {
+            return;
+        }
         let store = self.store();
         let session = Redactor::new(&store).name(&event.session).to_string();
         let kept = self.request(&at_stake).and_then(|(request, _)| {
@@ -119,13 +126,22 @@ impl Host {
         for worktree in request.roots.clone() {
             request.if_present.extend(administration(&worktree));
         }
-        // A call that deletes the guard's own folder is stopped elsewhere; a store cannot contain itself.
-        let backups = self.backups();
-        let holds_backups = |root: &PathBuf| is_within(&backups.folder().to_string_lossy(), &root.to_string_lossy());
-        if request.roots.iter().any(holds_backups) {
+        if self.holds_backups(at_stake) {
             return Err("it holds the guard's own files".into());
         }
         Ok((request, tree))
+    }
+
+    /// Whether the call runs in a watched tree, where all of this is kept when it is lost.
+    fn watch_keeps(&self, at_stake: &AtStake) -> bool {
+        !at_stake.is_elsewhere && !self.holds_backups(at_stake) && self.is_watched()
+    }
+
+    /// Whether the store of the backups is at stake. It cannot contain itself; such a call is stopped elsewhere.
+    fn holds_backups(&self, at_stake: &AtStake) -> bool {
+        let backups = self.backups();
+        let folder = backups.folder().to_string_lossy();
+        at_stake.paths.iter().any(|root| is_within(&folder, root))
     }
 
     /// Adds the files at stake, the index and the refs. Returns the work tree if all of it is backed up, else an empty

@@ -3,6 +3,7 @@
 pub(crate) mod asking;
 pub(crate) mod duties;
 pub(crate) mod judging;
+pub(crate) mod watch;
 
 use crate::pattern::Variables;
 use crate::problem::{Level, Problems};
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, json};
 use std::ops::Range;
 
 /// The keys of a policy. Keys of VibeFlow policies may also be written with underscores.
-pub(crate) const KEYS: [&str; 20] = [
+pub(crate) const KEYS: [&str; 21] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -34,6 +35,7 @@ pub(crate) const KEYS: [&str; 20] = [
     "ask",
     "notify",
     "judge",
+    "watch",
     "version",
 ];
 
@@ -154,12 +156,13 @@ impl Reader<'_, '_> {
             "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
             "roles" => self.roles(value),
             "extends" => value.items().iter().for_each(|base| self.base(base)),
-            "verify" | "budgets" | "ask" | "notify" | "judge" => {
+            "verify" | "budgets" | "ask" | "notify" | "judge" | "watch" => {
                 let read = match name {
                     "verify" => duties::verify_of,
                     "budgets" => duties::budgets_of,
                     "ask" => asking::ask_of,
                     "judge" => judging::judge_of,
+                    "watch" => watch::watch_of,
                     _ => asking::notify_of,
                 };
                 let node = read(value, self.problems);

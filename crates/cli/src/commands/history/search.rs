@@ -46,6 +46,7 @@ const VALUES: [(&str, &[&str]); 7] = [
         "kind",
         &[
             "call",
+            "changes",
             "outcome",
             "approval",
             "denial",

@@ -12,7 +12,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use reflex_agents::{Agent, Payload, caller, object, universal};
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
+use reflex_engine::{Action, Decision, Event, Judgement, KeptCopy, Verdict};
 use reflex_host::{Context, Host, Mode};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -217,7 +217,7 @@ fn beginning(call: &str) -> String {
 pub(in crate::commands) fn as_run(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
     if verdict.is_kept_first() {
-        verdict.kept("ID");
+        verdict.kept(KeptCopy::Backup("ID"));
     }
     verdict
 }

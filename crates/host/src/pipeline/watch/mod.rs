@@ -8,6 +8,7 @@
 mod items;
 mod place;
 mod rebuilt;
+mod running;
 mod summary;
 
 pub use summary::{Counts, RunChanges};
@@ -16,6 +17,7 @@ use super::causes::Calls;
 use super::host::Host;
 use super::naming::line;
 use super::undo::MAX_DESCRIPTION;
+use crate::config::watch::when_full;
 use crate::store::LogEnd;
 use crate::system::random;
 use place::Folder;
@@ -23,6 +25,7 @@ use rebuilt::RebuiltFolders;
 use reflex_engine::Event;
 use reflex_keep::About;
 use reflex_supervise::{Fate, Keeper, KeeperOptions, Limits, Loss, Watch, WhenFull};
+use running::RunMark;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -45,15 +48,24 @@ pub struct WatchedRun {
     /// Number of changes that went on without a part, because its folder could not be made.
     unwatched: AtomicU64,
     changes: Mutex<RunChanges>,
+    /// Lets hooks below know. Without it they ask as always.
+    _mark: Option<RunMark>,
 }
 
 /// The changes of one call.
 struct Part {
     keeper: Keeper,
     folder: Folder,
-    /// The end of the log when the part began.
+    /// The record of the call; empty if none was reported yet.
+    record: String,
+    latest: Mutex<Latest>,
+}
+
+/// The latest change of a part.
+struct Latest {
+    time: Instant,
+    /// The end of the log then.
     end: LogEnd,
-    latest: Mutex<Instant>,
 }
 
 impl WatchedRun {
@@ -71,10 +83,11 @@ impl WatchedRun {
         WatchedRun {
             about,
             calls: agent.map(Calls::of),
-            when_full: WhenFull::Continue,
+            when_full: when_full(&host.layers(&event.workspace)),
             part: RwLock::default(),
             unwatched: AtomicU64::new(0),
             changes: Mutex::default(),
+            _mark: RunMark::create(&host.folders().state).ok(),
             workspace: event.workspace,
             host,
         }
@@ -91,10 +104,18 @@ impl WatchedRun {
 
     /// Whether a change belongs to a part.
     fn fits(&self, part: &Part) -> bool {
+        let Some(calls) = &self.calls else { return true };
         let mut latest = part.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_paused = latest.elapsed() > PAUSE;
-        *latest = Instant::now();
-        self.calls.is_none() || !has_paused && part.end == self.host.store().log().end()
+        if latest.time.elapsed() > PAUSE {
+            return false;
+        }
+        let now = Latest { time: Instant::now(), end: self.host.store().log().end() };
+        let is_same = now.end == latest.end || calls.latest(&self.host).unwrap_or_default().0 == part.record;
+        // Otherwise the next change would fit.
+        if is_same {
+            *latest = now;
+        }
+        is_same
     }
 
     /// Ends a part and begins the next one.
@@ -118,8 +139,9 @@ impl WatchedRun {
         let rebuilt = RebuiltFolders::new(self.host.context(), &self.workspace);
         let skip = Arc::new(move |path: &Path| rebuilt.holds(path));
         let options = KeeperOptions { limits: Limits::default(), when_full: self.when_full, skip: Some(skip) };
+        let record = about.record.clone();
         let (folder, keeper) = Folder::create(&self.host.backups(), about, options)?;
-        Ok(Part { keeper, folder, end, latest: Mutex::new(Instant::now()) })
+        Ok(Part { keeper, folder, record, latest: Mutex::new(Latest { time: Instant::now(), end }) })
     }
 
     fn close(&self, part: Option<Part>) {

@@ -4,7 +4,10 @@
 use super::*;
 use crate::kept::Limits;
 use crate::os::linux::attacks::turn;
-use crate::{Answer, Judge, Scope, Start, Supervision, probe};
+use crate::os::linux::probe::probe;
+use crate::os::linux::supervisor::Supervision;
+use crate::scope::Scope;
+use crate::start::{Answer, Judge, Start};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
