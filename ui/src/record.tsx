@@ -11,7 +11,7 @@ export function subject(record: Json): string {
     ["command", "path", "url", "tool", "text", "arguments"].map((key) => text(action, key)).find((one) => one !== ""),
   );
   const said = actions.filter((one) => one !== undefined).join("; ");
-  return said === "" ? ["what", "reason", "by", "pending"].map((key) => text(record, key)).filter((one) => one !== "").join(", ") : said;
+  return said === "" ? ["what", "call", "reason", "by", "pending"].map((key) => text(record, key)).filter((one) => one !== "").join(", ") : said;
 }
 
 /** Formats a time in the local time zone, to the second. */
@@ -20,6 +20,24 @@ export function local(time: string): string {
   const two = (number: number) => String(number).padStart(2, "0");
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** Maximum number of changed files named in one line. */
+const NAMED = 3;
+
+/** Returns the files that a watched run changed, in one line; empty for any other record. */
+export function changes(record: Json): string {
+  if (text(record, "kind") !== "changes") return "";
+  const names = (record["names"] ?? {}) as Json;
+  const below = `${text(record, "workspace")}/`;
+  const of = (word: string) => {
+    const count = record[word];
+    if (typeof count !== "number" || count === 0) return [];
+    const paths = (Array.isArray(names[word]) ? names[word] : []).filter((path) => typeof path === "string");
+    const shown = paths.slice(0, NAMED).map((path) => (path.startsWith(below) ? path.slice(below.length) : path));
+    return [`${count} ${word}: ${shown.join(", ")}${count > shown.length ? ", …" : ""}`];
+  };
+  return ["deleted", "replaced", "renamed", "created", "missed"].flatMap(of).join("; ");
 }
 
 /** Returns the answer of auto-pilot's model in one line; empty if it was not asked. */

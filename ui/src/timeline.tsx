@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Json } from "./api";
-import { decision, list, local, subject, text, judged } from "./record";
+import { changes, decision, list, local, subject, text, judged } from "./record";
 
 /** Maximum number of records loaded. */
 const MOST = 1000;
@@ -32,12 +32,13 @@ function sessions(newestFirst: Json[]): Session[] {
   return [...found.values()];
 }
 
-/** Notes on a record: a loop, a finding after earlier reads, auto-pilot's answer, the command to restore a backup. */
+/** Notes on a record: the files that it changed, a loop, a finding after earlier reads, auto-pilot's answer, the command to restore a backup. */
 function notes(record: Json): string[] {
   const findings = list(record, "findings");
   const said = findings.some((finding) => text(finding, "detector") === "loopbreaker") ? ["repeats itself"] : [];
   if (findings.some((finding) => text(finding, "id").startsWith("session/"))) said.push("after what the session read");
   if (judged(record) !== "") said.push(`auto-pilot: ${judged(record)}`);
+  if (changes(record) !== "") said.push(changes(record));
   const ids = record["kept"];
   if (typeof ids === "string" && ids !== "") said.push(`reflex undo ${ids}`);
   return said;

@@ -249,6 +249,8 @@ fn the_record_has_numbers_and_names_and_no_content() {
     ground.watch("rm gone; echo > changed; echo > made");
     let found = ground.machine.reflex(["audit", "search", "kind=changes", "--json"]).run();
     let record: Value = serde_json::from_str(found.stdout.lines().next().unwrap()).unwrap();
+    let shown = ground.machine.reflex(["audit", "search", "kind=changes"]).run().stdout;
+    assert!(shown.contains("1 deleted, 1 replaced, 1 created"), "{shown}");
     let counts = ["deleted", "replaced", "renamed", "created", "missed"].map(|key| record[key].as_u64().unwrap());
     assert_eq!(counts, [1, 1, 0, 1, 0], "{record}");
     assert_eq!(record["names"]["deleted"][0], ground.project.join("gone").to_str().unwrap());
@@ -340,6 +342,20 @@ fn each_call_of_an_agent_has_a_backup_and_is_not_asked_about() {
     if ground.undo().is_some() {
         assert_eq!(lost(&before, &ground.seen()), Vec::<PathBuf>::new());
     }
+}
+
+#[test]
+fn a_watched_program_does_not_destroy_the_copies() {
+    let Some(ground) = Ground::new() else { return };
+    ground.sh("echo n > notes; touch -d '3 days ago' notes");
+    let state = ground.machine.home().join(".local/state/reflex");
+    let state = state.display();
+    let line = format!(
+        "rm notes; rm -rf '{state}'; mv '{state}' gone; : > '{state}/kept/x'; ls -d '{state}'/kept/.watching*/0"
+    );
+    let output = ground.watch(&line);
+    assert!(output.code == 0 && output.stderr.contains("Operation not permitted"), "{output:?}");
+    assert!(ground.undo().is_none() || ground.project.join("notes").exists());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `reflex audit`: reads, verifies and purges the log of every decision.
 
-use crate::commands::history::record::{action, decision, field, time};
+use crate::commands::history::record::{action, changes, decision, field, time};
 use crate::commands::history::search::{SearchError, Words, found};
 use crate::commands::setup::mode;
 use crate::exit_code;
@@ -120,6 +120,7 @@ fn in_words(record: &Map<String, Value>) -> String {
         "call" if record.contains_key("probe") => "doctor or verify tried the hook".to_owned(),
         "call" => decided(record),
         "outcome" => ran(field("answered")),
+        "changes" => format!("changed files: {}", changes(record)),
         kind => {
             let values = ["what", "mode", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"]
                 .map(field);

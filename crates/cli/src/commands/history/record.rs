@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 /// One record of the log.
 pub(in crate::commands) type Record = Map<String, Value>;
 
+/// The numbers in a record of what a watched run changed.
+const CHANGES: [&str; 5] = ["deleted", "replaced", "renamed", "created", "missed"];
+
 /// Returns a text field of a record; empty if it is missing.
 pub(in crate::commands) fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
     record.get(key).and_then(Value::as_str).unwrap_or("")
@@ -47,6 +50,13 @@ pub(in crate::commands) fn logged(decisions: &[&str]) -> Option<&'static str> {
         [] => None,
         _ => Some("pass"),
     }
+}
+
+/// Returns the call of a watched run and the numbers of files that it changed.
+pub(in crate::commands) fn changes(record: &Record) -> String {
+    let number = |word: &&str| record.get(*word).and_then(Value::as_u64).filter(|count| *count > 0);
+    let counted = CHANGES.iter().filter_map(|word| Some(format!("{} {word}", number(word)?)));
+    format!("{} by {}", counted.collect::<Vec<_>>().join(", "), field(record, "call"))
 }
 
 /// Parses a date, a time, or a duration before now.

@@ -238,12 +238,9 @@ fn item(path: &Path, Entry { kind, status }: &Entry, at: PathBuf) -> Option<Item
     let is_as_it_was = match &kind {
         ItemKind::Created => path.symlink_metadata().is_err(),
         ItemKind::Unchanged { at, .. } => at == path && has_status(path, status),
-        ItemKind::File { .. }
-        | ItemKind::Folder
-        | ItemKind::Link { .. }
-        | ItemKind::Pipe
-        | ItemKind::Absent
-        | ItemKind::Missed { .. } => false,
+        // The change was refused, or has failed by itself.
+        ItemKind::Missed { .. } => is_at(path, place) && has_status(path, status),
+        ItemKind::File { .. } | ItemKind::Folder | ItemKind::Link { .. } | ItemKind::Pipe | ItemKind::Absent => false,
     };
     let Status { mode, owner, times, .. } = *status;
     let item = Item { mode, owner, times, left: Left::of(path), ..Item::bare(path.to_owned(), kind) };

@@ -24,7 +24,7 @@ use place::Folder;
 use rebuilt::RebuiltFolders;
 use reflex_engine::Event;
 use reflex_keep::About;
-use reflex_supervise::{Fate, Keeper, KeeperOptions, Limits, Loss, Watch, WhenFull};
+use reflex_supervise::{Fate, Keeper, KeeperOptions, Limits, Loss, Watch, WhenFull, program};
 use running::RunMark;
 use std::ffi::OsStr;
 use std::io;
@@ -156,6 +156,17 @@ impl WatchedRun {
         }
     }
 
+    /// Whether a process runs Reflex: the installed program, or one in the folder of this one, which may have been
+    /// replaced meanwhile.
+    fn is_reflex(&self, process: u32) -> bool {
+        let program = program(process);
+        let own = std::env::current_exe().unwrap_or_default();
+        let installed = self.host.folders().program.canonicalize().unwrap_or_default();
+        let folders = [Some(installed.as_path()), own.parent()];
+        let is_named = program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("reflex"));
+        is_named && folders.into_iter().flatten().any(|folder| program.parent() == Some(folder))
+    }
+
     fn is_own(&self, path: &Path) -> bool {
         let folders = self.host.folders();
         [&folders.state, &folders.cache].into_iter().any(|own| path.starts_with(own))
@@ -164,8 +175,10 @@ impl WatchedRun {
 
 impl Watch for WatchedRun {
     fn before(&self, loss: &Loss) -> Fate {
-        if self.is_own(&loss.path) && (loss.source.as_os_str().is_empty() || self.is_own(&loss.source)) {
-            return Fate::Continue;
+        let paths = [&loss.path, &loss.source];
+        if paths.iter().any(|path| self.is_own(path)) {
+            // Hooks below write there. A program that changes its own text meanwhile may still get through.
+            return if self.is_reflex(loss.process) { Fate::Continue } else { Fate::Fail(NOT_PERMITTED) };
         }
         loop {
             if let Some(part) = &*self.part.read().unwrap_or_else(PoisonError::into_inner)
@@ -190,6 +203,9 @@ impl Watch for WatchedRun {
         }
     }
 }
+
+/// `EPERM`, as in `asm-generic/errno-base.h`.
+const NOT_PERMITTED: i32 = 1;
 
 /// `ENOSPC`, as in `asm-generic/errno-base.h`.
 const NO_SPACE: i32 = 28;
