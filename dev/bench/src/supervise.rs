@@ -88,7 +88,7 @@ const WORK: &[Work] = &[
         name: "`cargo check` of this project's shell grammar",
         needs: &["cargo"],
         fetch: ":",
-        prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/xtask\" . && \
+        prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/dev\" \"$REFLEX/xtask\" . && \
                   echo target > .gitignore && git add -A && git commit -qm one",
         run: "cargo check -q --offline -p reflex-shell",
         goal: Some(1.1),
@@ -161,7 +161,7 @@ const CHANGES: &[Work] = &[
         name: "`cargo check` of this project's shell grammar",
         needs: &["cargo"],
         fetch: ":",
-        prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/xtask\" . && \
+        prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/dev\" \"$REFLEX/xtask\" . && \
                   echo target > .gitignore && git add -A && git commit -qm one",
         run: "cargo check -q --offline -p reflex-shell",
         goal: Some(1.1),

@@ -64,7 +64,7 @@ impl Example {
 
 /// The examples of the client's first form, which is that of the file written by `init`.
 fn examples(agent: &str) -> Result<Vec<Example>, String> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../library/settings/{agent}.yaml"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../library/settings/{agent}.yaml"));
     let mut sources = Sources::default();
     sources.add(Kind::Settings, agent, &read(&file)?).map_err(|problem| problem.to_string())?;
     let form = sources.entries().first().map(|entry| entry.value.clone()).unwrap_or_default();
