@@ -170,10 +170,11 @@ const CHANGES: &[Work] = &[
         name: "`npm ci` of 40 packages",
         needs: &["npm"],
         fetch: ":",
-        prepare: "for i in $(seq 40); do mkdir -p p/$i && echo \"{\\\"name\\\":\\\"p$i\\\",\\\"version\\\":\\\"1.0.0\\\"}\" > p/$i/package.json && \
-                  (cd p/$i && seq 50 | split -l 1 && npm pack --silent --pack-destination .. >/dev/null); done && \
+        prepare: "mkdir package p && for i in $(seq 40); do \
+                  echo \"{\\\"name\\\":\\\"p$i\\\",\\\"version\\\":\\\"1.0.0\\\"}\" > package/package.json && \
+                  (cd package && seq 50 | split -l 1) && tar czf p/$i.tgz package; done && rm -r package && \
                   echo '{\"name\":\"a\",\"version\":\"1.0.0\"}' > package.json && \
-                  npm install --silent --offline --no-audit p/*.tgz && git add package.json && git commit -qm one",
+                  npm install --silent --offline --no-audit ./p/*.tgz",
         run: "npm ci --silent --offline --no-audit",
         goal: Some(1.1),
     },
