@@ -17,8 +17,9 @@
 //! `copy_file_range`, `mmap`, `fchmod`) needs one that was opened for writing, so it is seen by that opening.
 //!
 //! Not seen: what is written through descriptors that were opened before the filter or come from outside of the tree,
-//! times that are set by path, `open_by_handle_at` (which needs a capability), and what another process does for the
-//! tree (a container daemon, `at`, `systemd-run`). Code that a program loads is not judged.
+//! times and modes that are set through a descriptor for reading, `open_by_handle_at` (which needs a capability), and
+//! what another process does for the tree (a container daemon, `at`, `systemd-run`). Code that a program loads is not
+//! judged.
 //!
 //! If this process ends, calls that wait and all later ones of these kinds fail with `ENOSYS`: no process hangs, and no
 //! file is lost that was not kept.
@@ -31,6 +32,6 @@ mod start;
 
 pub use kept::{Before, KeeperOptions, Limits, Missed, Record, Skip, Status, Tally, WhenFull};
 pub use loss::{Fate, Loss, Operation, Watch};
-pub use os::{Keeper, Supervision, is_below_supervisor, occupied, parent, probe, program, records, since};
+pub use os::{Keeper, Supervision, is_below_supervisor, occupied, parent, pass_turn, probe, program, records, since};
 pub use scope::Scope;
 pub use start::{Answer, Judge, Stage, Start};

@@ -6,6 +6,10 @@ mod linux;
 mod unsupported;
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use linux::{Keeper, Supervision, is_below_supervisor, occupied, parent, probe, program, records, since};
+pub use linux::{
+    Keeper, Supervision, is_below_supervisor, occupied, parent, pass_turn, probe, program, records, since,
+};
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub use unsupported::{Keeper, Supervision, is_below_supervisor, occupied, parent, probe, program, records, since};
+pub use unsupported::{
+    Keeper, Supervision, is_below_supervisor, occupied, parent, pass_turn, probe, program, records, since,
+};

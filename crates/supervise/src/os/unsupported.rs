@@ -86,6 +86,9 @@ pub fn is_below_supervisor() -> bool {
 /// Does nothing.
 pub fn occupied() {}
 
+/// Has no effect.
+pub fn pass_turn() {}
+
 /// The file of the program that a process runs; not looked up on this system.
 pub fn program(_process: u32) -> PathBuf {
     PathBuf::new()

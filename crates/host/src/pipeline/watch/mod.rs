@@ -24,7 +24,7 @@ use place::Folder;
 use rebuilt::RebuiltFolders;
 use reflex_engine::Event;
 use reflex_keep::About;
-use reflex_supervise::{Fate, Keeper, KeeperOptions, Limits, Loss, Watch, WhenFull, program};
+use reflex_supervise::{Fate, Keeper, KeeperOptions, Limits, Loss, Watch, WhenFull, pass_turn, program};
 use running::RunMark;
 use std::ffi::OsStr;
 use std::io;
@@ -120,6 +120,7 @@ impl WatchedRun {
 
     /// Ends a part and begins the next one.
     fn turn(&self) -> io::Result<()> {
+        pass_turn();
         let mut part = self.part.write().unwrap_or_else(PoisonError::into_inner);
         if part.as_ref().is_some_and(|part| self.fits(part)) {
             return Ok(());

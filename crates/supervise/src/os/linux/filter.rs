@@ -2,12 +2,13 @@
 //! Numbers are from `linux/seccomp.h` and `linux/audit.h`.
 #![expect(unsafe_code, reason = "seccomp has no safe interface")]
 
+use super::turn::Turn;
 use crate::loss::Watch;
 use crate::scope::Scope;
 use crate::start::Judge;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The architecture whose system call numbers the filter knows, as in `linux/audit.h`.
 #[cfg(target_arch = "x86_64")]
@@ -238,8 +239,7 @@ pub(super) struct Notification {
 #[derive(Debug)]
 pub(super) struct Listener {
     descriptor: OwnedFd,
-    /// Held by the one thread that waits: the kernel would wake all of them for each call.
-    turn: Mutex<()>,
+    turn: Arc<Turn>,
 }
 
 impl Listener {
@@ -247,12 +247,23 @@ impl Listener {
         // The caller and its supervisor take turns, so one processor serves both. Kernels before 6.6 refuse.
         // SAFETY: takes numbers only.
         unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
-        Listener { descriptor, turn: Mutex::new(()) }
+        Listener { descriptor, turn: Arc::default() }
     }
 
-    /// Waits for the next system call. `None` once no process has the filter any more.
+    /// Waits for the next system call. `None` once no process has the filter any more. The turn stays with this thread.
     pub(super) fn receive(&self) -> Option<Notification> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.turn.take();
+        let received = self.receive_alone();
+        self.turn.begin_call();
+        received
+    }
+
+    /// The turn to receive.
+    pub(super) fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    fn receive_alone(&self) -> Option<Notification> {
         loop {
             let mut poll = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
             // SAFETY: one structure, which lives through the call.

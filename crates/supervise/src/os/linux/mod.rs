@@ -14,6 +14,7 @@ mod probe;
 mod socket;
 mod supervisor;
 mod tracer;
+mod turn;
 mod watcher;
 
 pub use image::{parent, program, since};
@@ -21,3 +22,4 @@ pub use keeper::{Keeper, records};
 pub use nesting::is_below_supervisor;
 pub use probe::probe;
 pub use supervisor::{Supervision, occupied};
+pub use turn::pass_turn;

@@ -34,6 +34,9 @@ const MAX_WORKERS: usize = 256;
 /// Interval at which calls are looked for that wait too long.
 const LOOKED_AFTER_EACH: Duration = Duration::from_secs(2);
 
+/// Time for which a worker may keep the turn while it answers one call.
+const MAX_TURN: Duration = Duration::from_secs(1);
+
 /// Number of refusals that are remembered: a shell tries every folder of its search path again.
 const REMEMBERED: usize = 64;
 
@@ -163,6 +166,7 @@ fn look_after(shared: &Weak<Shared>) {
         thread::sleep(LOOKED_AFTER_EACH);
         let Some(shared) = shared.upgrade() else { return };
         let Some(watcher) = &shared.watcher else { return };
+        shared.listener.turn().pass_if_busy_for(MAX_TURN);
         for _ in 0..watcher.release(&shared.listener) {
             // The worker that is late ends once it comes back.
             if shared.workers.load(Ordering::Relaxed) < MAX_WORKERS {
@@ -216,6 +220,7 @@ fn work(shared: &Arc<Shared>) {
         {
             of_worker.serve(&notification);
         }
+        of_worker.listener.turn().pass();
         of_worker.workers.fetch_sub(1, Ordering::Relaxed);
     };
     if thread::Builder::new().name("start".into()).spawn(worker).is_err() {
@@ -273,6 +278,7 @@ impl Shared {
     fn serve(&self, call: &Notification) {
         match (&self.judge, &self.watcher) {
             (Some(judge), _) if matches!(call.number, libc::SYS_execve | libc::SYS_execveat) => {
+                self.listener.turn().pass();
                 self.answer(call, judge.as_ref());
                 judge.done();
             }

@@ -3,6 +3,7 @@
 use super::lease;
 use crate::kept::{Missed, Status};
 use crate::os::linux::place::link_of;
+use crate::os::linux::turn::pass_turn;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, SeekFrom, Timespec, Timestamps, XattrFlags, copy_file_range, fgetxattr, flistxattr,
     fsetxattr, ftruncate, futimens, ioctl_ficlone, linkat, open, openat, renameat, seek, unlinkat,
@@ -18,6 +19,9 @@ const KEPT_BITS: u32 = 0o777;
 
 /// Maximum size of an extended attribute and of the list of their names, `XATTR_SIZE_MAX`.
 const MAX_ATTRIBUTE: usize = 64 * 1024;
+
+/// Size from which copying a file takes longer than waking another worker.
+const LARGE: u64 = 256 * 1024;
 
 /// The ways in which a file may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +126,9 @@ fn fill(target: &File, source: &File) -> io::Result<()> {
         return Ok(());
     }
     let size = source.metadata()?.len();
+    if size > LARGE {
+        pass_turn();
+    }
     let mut at = 0;
     while at < size {
         // `ENXIO`: only a hole is left.

@@ -19,6 +19,7 @@ pub use journal::records;
 use crate::kept::{Before, KeeperOptions, Missed, Record, Status, Tally, WhenFull};
 use crate::loss::{Fate, Loss, Operation, Watch};
 use crate::os::linux::image;
+use crate::os::linux::turn::pass_turn;
 use content::{Contents, Form, Means, is_full, status_of};
 use rustix::fs::{FileType, fstatfs};
 use state::{Place, State, Version};
@@ -123,6 +124,9 @@ impl Keeper {
     fn hold(&self, loss: &Loss, victim: &File, data: &Metadata) -> Before {
         let place = (data.dev(), data.ino());
         let is_busy = |state: &mut State| state.busy.contains(&place);
+        if is_busy(&mut self.state()) {
+            pass_turn();
+        }
         let waited = self.is_free.wait_timeout_while(self.state(), MAX_WAIT, is_busy);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.busy.insert(place);

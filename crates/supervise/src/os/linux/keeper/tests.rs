@@ -253,3 +253,41 @@ fn a_refused_change_fails_with_its_error_and_changes_nothing() {
     let (starts, changes) = (refusal.starts.load(Ordering::Relaxed), refusal.changes.load(Ordering::Relaxed));
     assert_eq!((starts, changes), (5, 4));
 }
+
+/// Answers for `f1.txt` only after another change was announced, as a file system does that a process of the tree serves.
+#[derive(Default)]
+struct Dependent {
+    has_seen_another: Mutex<bool>,
+    is_seen: Condvar,
+}
+
+impl Watch for Dependent {
+    fn before(&self, loss: &Loss) -> Fate {
+        let mut seen = self.has_seen_another.lock().unwrap();
+        if loss.path.ends_with("f1.txt") {
+            let is_missing = |seen: &mut bool| !*seen;
+            let (seen, waited) = self.is_seen.wait_timeout_while(seen, LIMIT / 3, is_missing).unwrap();
+            drop(seen);
+            return if waited.timed_out() { Fate::Fail(110) } else { Fate::Continue };
+        }
+        *seen |= loss.path.ends_with("f2.txt");
+        self.is_seen.notify_all();
+        Fate::Continue
+    }
+
+    fn report_unresolved(&self, _process: u32, why: &io::Error) {
+        panic!("{why}");
+    }
+}
+
+#[test]
+fn a_change_that_waits_for_another_does_not_keep_it_from_being_seen() {
+    let _turn = turn();
+    if !is_allowed() {
+        return;
+    }
+    let project = Project::new();
+    let mut command = project.command("rm f1.txt & sleep 0.3; rm f2.txt; wait $!");
+    assert!(run(&mut command, Scope::Files(Arc::new(Dependent::default()))).success());
+    assert!(!project.root().join("f1.txt").exists() && !project.root().join("f2.txt").exists());
+}
