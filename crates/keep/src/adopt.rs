@@ -64,8 +64,8 @@ fn fill(folder: &Path, item: &mut Item, sizes: &mut BTreeMap<u64, u64>) -> io::R
     if stat.kind != Kind::File {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    // The original may still have the mode of one that its owner must not read.
-    if stat.names == 1 && !sizes.contains_key(copy) {
+    // The original may still have the mode of one that its owner must not read, or that runs with other rights.
+    if stat.names == 1 && stat.mode & 0o7600 != 0o600 {
         let _ = os::set_mode(&path, 0o600);
     } else if stat.names > 1 {
         unshare(&path)?;

@@ -106,7 +106,7 @@ pub(crate) fn share(_to: &File, _from: &File) -> io::Result<()> {
 
 /// The extended attributes of an open file.
 pub(crate) fn attributes_of(file: &File, path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    // The first call returns the size, which is 0 for most files.
+    // Most files have none; the kernel clears a buffer of the size that it is asked for.
     let mut few = [0; 256];
     match flistxattr(file, &mut few) {
         Ok(0) | Err(Errno::NOTSUP) => Ok(Vec::new()),
@@ -117,8 +117,13 @@ pub(crate) fn attributes_of(file: &File, path: &Path) -> io::Result<Vec<(Vec<u8>
 
 /// The extended attributes of a file; of a link, those of the link itself.
 pub(crate) fn attributes(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let mut names = vec![0; MAX_ATTRIBUTE];
-    let length = match llistxattr(path, &mut names) {
+    let mut names = vec![0; 256];
+    let mut listed = llistxattr(path, &mut names);
+    if listed == Err(Errno::RANGE) {
+        names.resize(MAX_ATTRIBUTE, 0);
+        listed = llistxattr(path, &mut names);
+    }
+    let length = match listed {
         Ok(length) => length,
         Err(Errno::NOTSUP) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),

@@ -106,11 +106,11 @@ impl Host {
 /// Whether a file that was opened for writing has the content and metadata that it had.
 fn is_untouched(folder: &Path, item: &Item) -> bool {
     let (ItemKind::File { copy, .. }, Left::As { written, .. }) = (&item.kind, item.left) else { return false };
-    let copy = folder.join(copy.to_string());
+    if item.times.last() != Some(&written) {
+        return false;
+    }
     let mode = Item::of_unchanged(item.path.clone(), item.path.clone()).map(|present| present.mode);
-    item.times.last() == Some(&written)
-        && mode.is_ok_and(|mode| mode == item.mode)
-        && is_same(&copy, &item.path).unwrap_or(false)
+    mode.is_ok_and(|mode| mode == item.mode) && is_same(&folder.join(copy.to_string()), &item.path).unwrap_or(false)
 }
 
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {

@@ -30,13 +30,14 @@ impl RebuiltFolders {
     }
 
     fn is_one(&self, folder: &Path) -> bool {
-        if !folder.starts_with(&self.workspace) {
+        if !folder.starts_with(&self.workspace) || folder == Path::new(&self.workspace) {
             return false;
         }
         if let Some(known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(folder) {
             return *known;
         }
-        let is_rebuilt = self.is_rebuilt(folder);
+        // A folder within one that a tool makes again needs no look at the disk.
+        let is_rebuilt = folder.parent().is_some_and(|above| self.is_one(above)) || self.is_rebuilt(folder);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_REMEMBERED {
             known.clear();
@@ -46,7 +47,7 @@ impl RebuiltFolders {
     }
 
     fn is_rebuilt(&self, folder: &Path) -> bool {
-        let (Some(folder), false) = (folder.to_str(), folder == Path::new(&self.workspace)) else { return false };
+        let Some(folder) = folder.to_str() else { return false };
         let world = LocalWorld::new(&self.context, &self.workspace, Vec::new());
         let analysis = Analysis::default();
         let home = self.context.folders().home.to_string_lossy().into_owned();
