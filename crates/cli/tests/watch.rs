@@ -310,15 +310,16 @@ call() {
 call 1 'python3 clean.py'
 call 2 'rm -rf many'
 call 3 'sh make.sh && rm -r data'
+call 4 'find logs -type f -delete'
 "#;
 
 impl Ground {
     /// Sets up losses that a hook alone cannot keep; returns an agent that causes them.
     fn agent(&self) -> PathBuf {
-        self.sh("git init -q . && mkdir data many && echo d > data/d && echo n > notes && \
+        self.sh("git init -q . && mkdir data logs many && echo l > logs/l && echo d > data/d && echo n > notes && \
                  for i in $(seq 2100); do : > many/$i; done && echo 'import os; os.remove(\"notes\")' > clean.py && \
                  echo ./unknown-program data > make.sh && printf '#!/bin/sh\\n' > unknown-program && \
-                 chmod +x unknown-program && touch -d '3 days ago' notes data/d many/*");
+                 chmod +x unknown-program && touch -d '3 days ago' notes data/d logs/l many/*");
         let agent = self.machine.root().join("claude");
         fs::write(&agent, AGENT).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
@@ -328,11 +329,12 @@ impl Ground {
 
 #[test]
 fn each_call_of_an_agent_has_a_backup_and_is_not_asked_about() {
-    // Without a watch, too many files are not copied, nor those that a script may have changed before.
+    // Without a watch, too many files are not copied, nor those that a script may have changed before or a search finds.
     let Some(ground) = Ground::new() else { return };
     let plain = ground.machine.program(ground.agent().to_str().unwrap(), [""; 0]);
     let plain = plain.env("REFLEX", ground.machine.line()).folder(&ground.project).run();
-    assert_eq!(plain.stdout, "not run: rm -rf many\nnot run: sh make.sh && rm -r data\n", "{plain:?}");
+    let refused = ["rm -rf many", "sh make.sh && rm -r data", "find logs -type f -delete"];
+    assert_eq!(plain.stdout, refused.map(|call| format!("not run: {call}\n")).concat(), "{plain:?}");
 
     let Some(ground) = Ground::new() else { return };
     let words = ["run", "--supervise", "--"].map(PathBuf::from).into_iter().chain([ground.agent()]);
@@ -340,12 +342,13 @@ fn each_call_of_an_agent_has_a_backup_and_is_not_asked_about() {
     let call = ground.machine.reflex(words).env("REFLEX", ground.machine.line());
     let output = call.folder(&ground.project).run();
     assert_eq!((output.stdout.as_str(), output.code), ("", 0), "{output:?}");
-    assert!(!ground.project.join("many").exists() && !ground.project.join("data").exists());
+    let lost_files = ["many", "data", "logs/l"];
+    assert!(lost_files.iter().all(|name| !ground.project.join(name).exists()));
     let listed = ground.machine.reflex(["undo", "--json"]).run().json();
     let kept = listed["kept"].as_array().unwrap();
     let calls: Vec<&str> = kept.iter().map(|kept| kept["call"].as_str().unwrap()).collect();
-    assert_eq!(calls, ["sh make.sh && rm -r data", "rm -rf many", "python3 clean.py"]);
-    let record = kept[2]["record"].as_str().unwrap();
+    assert_eq!(calls, ["find logs -type f -delete", "sh make.sh && rm -r data", "rm -rf many", "python3 clean.py"]);
+    let record = kept[3]["record"].as_str().unwrap();
     assert!(ground.machine.reflex(["why", record]).run().stdout.contains("python3 clean.py"));
     if ground.undo().is_some() {
         assert_eq!(lost(&before, &ground.seen()), Vec::<PathBuf>::new());
