@@ -35,6 +35,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "late-yes", play: |sandbox| late_approval(sandbox, claude::bash) },
     Case { name: "supervised", play: |sandbox| supervised(sandbox, claude::bash) },
     Case { name: "supervised-with-hooks", play: |sandbox| supervised_with_hooks(sandbox, claude::bash) },
+    Case { name: "watched", play: |sandbox| watched(sandbox, claude::bash) },
     Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
     Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, claude::bash) },
     Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
@@ -188,7 +189,7 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
 pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
-    if let Err(why) = sandbox.supervise() {
+    if let Err(why) = sandbox.run_below("--supervise") {
         println!("skip  {}/supervised: {why}", sandbox.agent());
         return Ok(());
     }
@@ -207,7 +208,7 @@ pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
 
 /// With hooks and a supervisor a person approves a call once: its program starts without another question.
 pub(super) fn supervised_with_hooks(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
-    if let Err(why) = sandbox.supervise() {
+    if let Err(why) = sandbox.run_below("--supervise") {
         println!("skip  {}/supervised-with-hooks: {why}", sandbox.agent());
         return Ok(());
     }
@@ -215,6 +216,25 @@ pub(super) fn supervised_with_hooks(sandbox: &Sandbox, shell: fn(&str) -> Call) 
     // The hook refuses, so no start has to.
     let refused = sandbox.refused_starts()?;
     ensure(refused.is_empty(), &format!("a start was refused: {refused:?}"))
+}
+
+/// Below a watch, what a program deletes has a backup under its call, and comes back.
+pub(super) fn watched(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+    if let Err(why) = sandbox.run_below("--watch") {
+        println!("skip  {}/watched: {why}", sandbox.agent());
+        return Ok(());
+    }
+    sandbox.wire()?;
+    write(&sandbox.workspace().join("plan.md"), "in no commit\n")?;
+    write(&sandbox.workspace().join("clean.py"), "import os\nfor name in ['plan.' + 'md']: os.remove(name)\n")?;
+    let calls = vec![shell("python3 clean.py"), shell("touch after.txt")];
+    sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(!sandbox.workspace().join("plan.md").exists(), "the program did not run")?;
+    ensure(sandbox.workspace().join("after.txt").exists(), "the work after it did not run")?;
+    let of_call = person::backups(sandbox, "python3 clean.py");
+    let [kept] = of_call.as_slice() else { return Err(format!("its backups are {of_call:?}").into()) };
+    person::types(sandbox, &format!("undo {kept}"), "y\n")?;
+    holds(sandbox, "plan.md", "in no commit\n")
 }
 
 /// A client that blocks calls whose hook takes too long waits for a person for minutes: two pass before the yes.

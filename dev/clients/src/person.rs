@@ -166,6 +166,13 @@ pub(super) fn kept(sandbox: &Sandbox) -> Result<String, Failure> {
     id.map(str::to_owned).ok_or_else(|| Failure::Wrong("nothing was kept".into()))
 }
 
+/// The ids of the backups under calls of this command.
+pub(super) fn backups(sandbox: &Sandbox, command: &str) -> Vec<String> {
+    let listed = listed(sandbox, &["undo", "--json"], "kept");
+    let of_call = listed.iter().filter(|kept| kept.get("call").is_some_and(|call| call == command));
+    of_call.filter_map(|kept| Some(kept.get("id")?.as_str()?.to_owned())).collect()
+}
+
 /// The calls that wait for an answer, with or without a waiting hook.
 fn waiting(sandbox: &Sandbox) -> Vec<Value> {
     listed(sandbox, &["pending", "--json"], "pending")

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use reflex_mock::{Call, Conversation, Model};
@@ -47,8 +47,8 @@ pub(super) struct Sandbox {
     cache: PathBuf,
     /// Seconds that a client may run.
     deadline: AtomicU64,
-    /// Whether the client runs below `reflex run --supervise`.
-    supervised: AtomicBool,
+    /// The option of `reflex run` below which the client runs.
+    run_option: Mutex<Option<&'static str>>,
     /// Prompt of the person.
     prompt: Mutex<String>,
 }
@@ -122,7 +122,7 @@ impl Sandbox {
             client: stage.client,
             cache: stage.cache.clone(),
             deadline: AtomicU64::new(CLIENT_DEADLINE.as_secs()),
-            supervised: AtomicBool::new(false),
+            run_option: Mutex::default(),
             prompt: Mutex::new("Please do the task.".to_owned()),
         };
         if sandbox.folder.exists() {
@@ -305,11 +305,14 @@ impl Sandbox {
         fs::remove_dir_all(&self.folder).map_err(|error| format!("cannot clear `{}`: {error}", self.folder.display()))
     }
 
-    /// Starts the client of this case below `reflex run --supervise`; an error if this system cannot supervise.
-    pub(super) fn supervise(&self) -> Result<(), String> {
+    /// Starts the client of this case below `reflex run` with `--supervise` or `--watch`; an error if this system cannot
+    /// supervise.
+    pub(super) fn run_below(&self, option: &'static str) -> Result<(), String> {
         let mut check = self.guard();
-        self.succeed(check.args(["run", "--supervise", "--check", "--", "true"]))?;
-        self.supervised.store(true, Ordering::SeqCst);
+        self.succeed(check.args(["run", option, "--check", "--", "true"]))?;
+        if let Ok(mut run_option) = self.run_option.lock() {
+            *run_option = Some(option);
+        }
         Ok(())
     }
 
@@ -329,9 +332,9 @@ impl Sandbox {
 
     fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
         let mut program = vec![self.program().into_os_string()];
-        if self.supervised.load(Ordering::SeqCst) {
+        if let Some(option) = self.run_option.lock().ok().and_then(|option| *option) {
             let words = [self.reflex().into(), "--home".into(), self.home().into_os_string()];
-            let options: [OsString; 3] = ["run".into(), "--supervise".into(), "--".into()];
+            let options: [OsString; 3] = ["run".into(), option.into(), "--".into()];
             program.splice(0..0, words.into_iter().chain(options));
         }
         let mut client = match unshare().filter(|_| self.user_database().exists()) {
