@@ -18,6 +18,9 @@ interface Session {
   records: Json[];
 }
 
+/** The name of who started a run without an agent: `reflex watch`. */
+const PERSON = "you";
+
 /** Groups the records by session, most recently active session first. */
 function sessions(newestFirst: Json[]): Session[] {
   const found = new Map<string, Session>();
@@ -97,7 +100,7 @@ export function Timeline() {
             return (
               <li key={session.key}>
                 <button aria-current={session === shown ? "true" : undefined} onClick={() => setChosen(session.key)}>
-                  <span>{session.agent}</span>
+                  <span>{session.agent || PERSON}</span>
                   <code>{session.workspace.split("/").pop() || session.name}</code>
                   <small>
                     {local(text(last, "time"))}, {session.records.length} records, {stopped} stopped
@@ -110,7 +113,7 @@ export function Timeline() {
         {shown === undefined ? null : (
           <div>
             <h2>
-              {shown.agent} in {shown.workspace}
+              {shown.agent || PERSON} in {shown.workspace}
             </h2>
             <ol class="steps">
               {shown.records.map((record, at) => {
