@@ -35,7 +35,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "late-yes", play: |sandbox| late_approval(sandbox, claude::bash) },
     Case { name: "supervised", play: |sandbox| supervised(sandbox, claude::bash) },
     Case { name: "supervised-with-hooks", play: |sandbox| supervised_with_hooks(sandbox, claude::bash) },
-    Case { name: "watched", play: |sandbox| watched(sandbox, claude::bash) },
+    Case { name: "watched", play: |sandbox| restores_lost_file(sandbox, claude::bash) },
     Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
     Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, claude::bash) },
     Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
@@ -219,7 +219,7 @@ pub(super) fn supervised_with_hooks(sandbox: &Sandbox, shell: fn(&str) -> Call) 
 }
 
 /// Below a watch, what a program deletes has a backup under its call, and comes back.
-pub(super) fn watched(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+pub(super) fn restores_lost_file(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     if let Err(why) = sandbox.run_below("--watch") {
         println!("skip  {}/watched: {why}", sandbox.agent());
         return Ok(());

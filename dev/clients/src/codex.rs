@@ -11,7 +11,7 @@ use serde_json::json;
 use super::cases::{
     Case, Deaf, Switched, allow_all, ask_headless, asks_elsewhere, contains, deaf, ensure, holds, hung,
     kept_and_undone, killed, late_approval, live, missing_binary, other_calls_run, page_with_orders, quiet, refused,
-    state, supervised, supervised_with_hooks, switched_off_by_project, watched,
+    restores_lost_file, state, supervised, supervised_with_hooks, switched_off_by_project,
 };
 use super::client::Client;
 use super::judge;
@@ -35,7 +35,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "ask-headless", play: |sandbox| ask_headless(sandbox, shell("git reset --hard"), &UNASKED) },
         Case { name: "supervised", play: |sandbox| supervised(sandbox, shell) },
         Case { name: "supervised-with-hooks", play: |sandbox| supervised_with_hooks(sandbox, shell) },
-        Case { name: "watched", play: |sandbox| watched(sandbox, shell) },
+        Case { name: "watched", play: |sandbox| restores_lost_file(sandbox, shell) },
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
         Case { name: "late-yes", play: |sandbox| late_approval(sandbox, shell) },
         Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },
