@@ -152,7 +152,7 @@ pub(crate) fn git(words: &[String], mut chosen: Option<Context>) -> ExitCode {
     let input = if name == "pre-push" { read().map_err(|problem| problem.to_string()) } else { Ok(Vec::new()) };
     let collected = folder.and_then(|folder| {
         let input = input?;
-        changes(name, &folder, rest.as_slice(), &String::from_utf8_lossy(&input))
+        changes(name, &folder, rest.as_slice(), &String::from_utf8_lossy(&input)).map_err(|error| error.to_string())
     });
     let (fields, warnings) = match collected {
         Ok(collected) => collected,

@@ -2,6 +2,7 @@
 
 mod arena;
 mod commands;
+mod error;
 mod exit_code;
 mod foreground;
 mod hook;

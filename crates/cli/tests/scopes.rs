@@ -171,7 +171,7 @@ fn the_home_is_no_project_and_neither_is_a_folder_that_is_gone() {
     assert!(output.code == 64 && output.stderr.contains("is not a project"), "{output:?}");
     let line = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" init --yes --scope project --agent claude";
     let output = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
-    assert!(output.code == 64 && output.stderr.contains("cannot find the working directory"), "{output:?}");
+    assert!(output.code == 70 && output.stderr.contains("cannot find the working directory"), "{output:?}");
     assert_eq!(files(&machine.root()).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), []);
 }
 

@@ -458,11 +458,11 @@ fn a_folder_that_cannot_be_written_is_named_and_nothing_changes() {
     symlink("/proc/self", machine.home().join(".claude")).unwrap();
     let words = format!("reflex: {}: ", settings(&machine).display());
     let output = machine.reflex(["init", "--yes"]).run();
-    assert_eq!(output.code, 1, "{output:?}");
+    assert_eq!(output.code, 70, "{output:?}");
     assert!(output.stderr.starts_with(&words), "{output:?}");
     let blocked = Machine::new();
     fs::write(blocked.home().join(".claude"), "a file").unwrap();
-    check_untouched(&blocked, &["init", "--yes"], 1, &format!("reflex: {}: ", settings(&blocked).display()));
+    check_untouched(&blocked, &["init", "--yes"], 70, &format!("reflex: {}: ", settings(&blocked).display()));
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn where_the_memory_cannot_be_written_the_settings_stay_and_the_memory_is_named(
     fs::write(machine.home().join(".local"), "a file").unwrap();
     let state = machine.home().join(".local/state/reflex");
     let output = format!("reflex: {}, or a folder above it, is a file; no file was changed.", state.display());
-    check_untouched(&machine, &["init", "--yes"], 1, &output);
+    check_untouched(&machine, &["init", "--yes"], 70, &output);
 }
 
 #[test]

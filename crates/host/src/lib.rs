@@ -31,11 +31,11 @@ mod world;
 pub use config as layers;
 pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
 pub use install::{
-    Change, Rekeying, Wiring, assurance, client, doctor, lasting, live, matrix, mcp_servers, namesakes, notices, older,
-    state_folder, switches,
+    Change, Rekeying, TrustError, Wiring, WiringError, assurance, client, doctor, lasting, live, matrix, mcp_servers,
+    namesakes, notices, older, state_folder, switches,
 };
 pub use pipeline::{
-    ChangedFiles, Counts, Host, Instead, MAX_IN_A_ROW, Replied, RunChanges, Starts, UnseenLine, WatchedRun,
+    ChangedFiles, Counts, Host, Instead, MAX_IN_A_ROW, NotInstead, Replied, RunChanges, Starts, UnseenLine, WatchedRun,
 };
 pub use reflex_keep as keep;
 pub use reflex_library::{DIGEST as LIBRARY_DIGEST, JUDGE_CASES};
@@ -48,6 +48,7 @@ pub use system::browser::open_browser;
 pub use system::clock::{duration, local, moment, now, timestamp};
 pub use system::context::{Context, RelativeHome};
 pub use system::environment::Environment;
+pub use system::fault::Fault;
 pub use system::folders::Folders;
 pub use system::hidden::is_hidden;
 pub use system::http;

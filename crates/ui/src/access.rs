@@ -5,7 +5,7 @@
 //! Codes, cookies and keys are random, exist only in this process, and are only compared by a lookup of the complete
 //! value.
 
-use reflex_host::signing::Signer;
+use reflex_host::signing::{Signer, SigningError};
 use reflex_host::store::Store;
 use reflex_host::token;
 use std::collections::BTreeMap;
@@ -50,12 +50,20 @@ struct Tab {
 }
 
 /// The reason for refusing a browser or tab.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
     /// Too many wrong attempts; the value is the remaining pause in seconds.
+    #[error("too many wrong tries: wait {0} s")]
     TooSoon(u64),
-    /// The code or passphrase is wrong, or the code was used before.
-    Wrong(String),
+    /// The code is wrong, or was used before.
+    #[error("this code is wrong, or was used before")]
+    Code,
+    /// A passphrase was sent, and none is set.
+    #[error("no passphrase is set: run `reflex pin` in a terminal")]
+    NoPassphraseSet,
+    /// The passphrase is wrong, or no answer can be signed.
+    #[error(transparent)]
+    Signing(#[from] SigningError),
 }
 
 impl Access {
@@ -84,7 +92,8 @@ impl Access {
         let mut inner = self.inner();
         inner.may_try()?;
         if inner.code.as_deref() != Some(code) {
-            return Err(inner.was_wrong("this code is wrong, or was used before"));
+            inner.count_wrong();
+            return Err(Refused::Code);
         }
         inner.code = None;
         Ok(inner.let_in())
@@ -141,8 +150,13 @@ impl Access {
                 inner.wrong = 0;
                 Ok(signer)
             }
-            Ok(_) => Err(Refused::Wrong("no passphrase is set: run `reflex pin` in a terminal".into())),
-            Err(problem) => Err(inner.was_wrong(&problem)),
+            Ok(_) => Err(Refused::NoPassphraseSet),
+            Err(error) => {
+                if matches!(error, SigningError::WrongPassphrase) {
+                    inner.count_wrong();
+                }
+                Err(error.into())
+            }
         }
     }
 }
@@ -153,14 +167,14 @@ impl Inner {
         if left.is_zero() { Ok(()) } else { Err(Refused::TooSoon(left.as_secs() + 1)) }
     }
 
-    fn was_wrong(&mut self, why: &str) -> Refused {
+    /// Counts a wrong attempt.
+    fn count_wrong(&mut self) {
         self.wrong = self.wrong.saturating_add(1);
         // The first two wrong attempts cause no pause.
         if let Some(power) = self.wrong.checked_sub(3) {
             let pause = Duration::from_secs(1_u64 << power.min(5)).min(MAX_PAUSE);
             self.not_before = Some(Instant::now() + pause);
         }
-        Refused::Wrong(why.into())
     }
 
     fn let_in(&mut self) -> String {
@@ -184,7 +198,7 @@ mod tests {
         let code = access.code().unwrap();
         let cookie = access.by_code(&code).unwrap();
         assert!(access.knows(&cookie) && !access.knows("") && !access.knows(&code));
-        assert!(matches!(access.by_code(&code), Err(Refused::Wrong(_))));
+        assert!(matches!(access.by_code(&code), Err(Refused::Code)));
         assert_eq!(access.code(), None);
     }
 
@@ -193,7 +207,7 @@ mod tests {
         let access = Access::new();
         let code = access.code().unwrap();
         for _ in 0..3 {
-            assert!(matches!(access.by_code("x"), Err(Refused::Wrong(_))));
+            assert!(matches!(access.by_code("x"), Err(Refused::Code)));
         }
         assert!(matches!(access.by_code(&code), Err(Refused::TooSoon(1..=2))));
     }

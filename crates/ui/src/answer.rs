@@ -2,13 +2,13 @@
 
 use crate::waiting::visible;
 use reflex_host::answers::{
-    Reaches, covers, give, obstacle, once, refuse, reject, scoped, usual_length, waiting, written_length,
+    AnswerError, covers, give, obstacle, once, refuse, reject, scoped, usual_length, waiting, written_length,
 };
 use reflex_host::person::Person;
 use reflex_host::signing::Signer;
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::{Host, Instead};
+use reflex_host::{Host, Instead, NotInstead};
 use serde::Deserialize;
 
 /// An answer as sent by the page.
@@ -36,16 +36,26 @@ pub(crate) struct Answer {
 }
 
 /// The reason for rejecting an answer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
-    /// The answer is invalid.
-    Words(String),
+    /// The name is that of no scope.
+    #[error("unknown scope `{0}`")]
+    Scope(String),
+    /// The decision is not an answer.
+    #[error("unknown decision `{0}`; known: allow, deny")]
+    Decision(String),
+    /// A command was sent with an approval.
+    #[error("`command` is only valid with `deny`: the agent receives it instead")]
+    CommandApproved,
     /// The call does not wait any more, or was replaced by another.
+    #[error("this call no longer waits, or was replaced by another")]
     Gone,
-    /// The call cannot be approved.
-    Refused(String),
-    /// The answer could not be logged or written.
-    Failed(String),
+    /// The command cannot run in place of the call.
+    #[error(transparent)]
+    Instead(#[from] NotInstead),
+    /// The call cannot be answered like that, or the answer could not be written.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
 }
 
 impl Answer {
@@ -57,19 +67,19 @@ impl Answer {
 
     fn grant(&self, call: &Pending, person: &Person) -> Result<Grant, Problem> {
         let name = if self.scope.is_empty() { Scope::Once.name() } else { &self.scope };
-        let scope = Scope::named(name).ok_or_else(|| Problem::Words(format!("unknown scope `{name}`")))?;
+        let scope = Scope::named(name).ok_or_else(|| Problem::Scope(name.to_owned()))?;
         let length = match self.length.trim() {
             "" => usual_length(scope),
-            written => written_length(written).map_err(Problem::Words)?,
+            written => written_length(written)?,
         };
         if let Some(why) = obstacle(call) {
-            return Err(Problem::Refused(why));
+            return Err(AnswerError::Obstacle(why).into());
         }
-        scoped(once(call, person, self.reason.trim()), call, scope, length).map_err(Problem::Refused)
+        Ok(scoped(once(call, person, self.reason.trim()), call, scope, length)?)
     }
 
     fn instead(&self, host: &Host, call: &Pending) -> Result<Instead, Problem> {
-        host.instead(call, self.command.trim()).map_err(Problem::Refused)
+        Ok(host.instead(call, self.command.trim())?)
     }
 
     /// Describes in a sentence what an approval would let run, or the verdict on the command in place of the call.
@@ -101,19 +111,19 @@ impl Answer {
         match self.decision.as_str() {
             "allow" if command.is_empty() => {
                 let grant = self.grant(call, person)?;
-                give(store, (call, &grant), signer).map(Reaches::approved).map_err(Problem::Failed)
+                Ok(give(store, (call, &grant), signer)?.approved())
             }
             "deny" if !command.is_empty() => {
                 let instead = self.instead(host, call)?;
-                refuse(store, (call, person), &instead.message, signer).map(Reaches::refused).map_err(Problem::Failed)
+                Ok(refuse(store, (call, person), &instead.message, signer)?.refused())
             }
             "deny" if message.is_empty() => {
-                reject(store, call, person, self.reason.trim()).map_err(Problem::Failed)?;
+                reject(store, call, person, self.reason.trim())?;
                 Ok("denied; it stays blocked")
             }
-            "deny" => refuse(store, (call, person), message, signer).map(Reaches::refused).map_err(Problem::Failed),
-            "allow" => Err(Problem::Words("`command` is only valid with `deny`: the agent receives it instead".into())),
-            other => Err(Problem::Words(format!("unknown decision `{other}`; known: allow, deny"))),
+            "deny" => Ok(refuse(store, (call, person), message, signer)?.refused()),
+            "allow" => Err(Problem::CommandApproved),
+            other => Err(Problem::Decision(other.to_owned())),
         }
     }
 }

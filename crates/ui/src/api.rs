@@ -15,6 +15,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
+use reflex_host::Fault;
 use reflex_host::answers::{clear, waiting};
 use reflex_host::signing::InForce;
 use serde::Deserialize;
@@ -336,7 +337,7 @@ async fn clear_earlier(
         Ok(count) => {
             Json(json!({"said": format!("{count} cleared; they stay blocked"), "count": count})).into_response()
         }
-        Err(why) => problem(StatusCode::INTERNAL_SERVER_ERROR, &why),
+        Err(why) => problem(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string()),
     }
 }
 
@@ -422,7 +423,7 @@ async fn plain_enter(State(server): All, entered: Result<Form<Entered>, FormReje
     });
     match cookie.await {
         Ok(cookie) => with_cookie(Redirect::to("/plain").into_response(), port, &cookie),
-        Err(refused) => html(door(&refused.words())),
+        Err(refused) => html(door(&refused.to_string())),
     }
 }
 
@@ -448,8 +449,8 @@ async fn plain_answer(State(server): All, form: Result<Form<FormAnswer>, FormRej
         let host = server.host();
         let store = host.store();
         let result = match server.access.unlock(&store, passphrase) {
-            Ok(signer) => answer.take(&host, &server.page.person, &signer).unwrap_or_else(Problem::words),
-            Err(refused) => refused.words(),
+            Ok(signer) => answer.take(&host, &server.page.person, &signer).unwrap_or_else(|why| why.to_string()),
+            Err(refused) => refused.to_string(),
         };
         html(list(&waiting(&store), &server.page.person, &result))
     })
@@ -469,42 +470,32 @@ fn problem(status: StatusCode, why: &str) -> Response {
     (status, Json(json!({"problem": visible(why)}))).into_response()
 }
 
-impl Refused {
-    fn words(&self) -> String {
-        match self {
-            Refused::TooSoon(seconds) => format!("too many wrong tries: wait {seconds} s"),
-            Refused::Wrong(why) => why.clone(),
-        }
-    }
-}
-
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let status = match self {
+        let status = match &self {
             Refused::TooSoon(_) => StatusCode::TOO_MANY_REQUESTS,
-            Refused::Wrong(_) => StatusCode::FORBIDDEN,
+            Refused::Code | Refused::NoPassphraseSet => StatusCode::FORBIDDEN,
+            Refused::Signing(error) => match error.fault() {
+                Fault::Request | Fault::State => StatusCode::FORBIDDEN,
+                Fault::Machine => StatusCode::INTERNAL_SERVER_ERROR,
+            },
         };
-        problem(status, &self.words())
-    }
-}
-
-impl Problem {
-    fn words(self) -> String {
-        match self {
-            Problem::Gone => "this call no longer waits, or was replaced by another".into(),
-            Problem::Words(why) | Problem::Refused(why) | Problem::Failed(why) => why,
-        }
+        problem(status, &self.to_string())
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = match self {
-            Problem::Words(_) => StatusCode::BAD_REQUEST,
-            Problem::Gone | Problem::Refused(_) => StatusCode::CONFLICT,
-            Problem::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        let status = match &self {
+            Problem::Scope(_) | Problem::Decision(_) | Problem::CommandApproved => StatusCode::BAD_REQUEST,
+            Problem::Gone | Problem::Instead(_) => StatusCode::CONFLICT,
+            Problem::Answer(error) => match error.fault() {
+                Fault::Request => StatusCode::BAD_REQUEST,
+                Fault::State => StatusCode::CONFLICT,
+                Fault::Machine => StatusCode::INTERNAL_SERVER_ERROR,
+            },
         };
-        problem(status, &self.words())
+        problem(status, &self.to_string())
     }
 }
 

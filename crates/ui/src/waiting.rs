@@ -48,7 +48,7 @@ fn choice(call: &Pending, person: &Person, scope: Scope, name: &str) -> Value {
     let approval = scoped(once(call, person, "…"), call, scope, usual_length(scope));
     let (grant, problem) = match approval {
         Ok(grant) => (Some(visible(&covers(&grant))), None),
-        Err(problem) => (None, Some(visible(&problem))),
+        Err(problem) => (None, Some(visible(&problem.to_string()))),
     };
     json!({"scope": name, "usual": usual_length_in_words(scope), "grant": grant, "problem": problem})
 }

@@ -3,7 +3,6 @@
 use super::guard_line::guard_program;
 use super::hook_command::HookCommand;
 use super::trust::Trust;
-use std::fmt;
 
 /// Locations of the guard's hook for one agent.
 pub struct Settings {
@@ -169,25 +168,18 @@ pub struct Managed {
 }
 
 /// The error for a settings text that cannot be edited.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// Invalid JSON, with the parser's message.
+    #[error("it is not JSON: {0}")]
     NotJson(String),
     /// Invalid TOML, with the parser's message.
+    #[error("it is not TOML: {0}")]
     NotToml(String),
     /// A part has a type other than the agent documents.
+    #[error("`{0}` has not the type that the agent expects")]
     Shape(&'static str),
     /// The text belongs to another tool, with the reason why it cannot be replaced.
+    #[error("{0}")]
     Foreign(&'static str),
-}
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingsError::NotJson(problem) => write!(f, "it is not JSON: {problem}"),
-            SettingsError::NotToml(problem) => write!(f, "it is not TOML: {problem}"),
-            SettingsError::Shape(part) => write!(f, "`{part}` has not the type that the agent expects"),
-            SettingsError::Foreign(problem) => write!(f, "{problem}"),
-        }
-    }
 }

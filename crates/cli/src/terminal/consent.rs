@@ -4,8 +4,8 @@ use super::confirm::confirmed;
 use super::hidden::hidden;
 use super::output::complain;
 use super::person::person;
-use super::visible::visible;
-use reflex_host::signing::{InForce, Signer};
+use crate::error::Error;
+use reflex_host::signing::{InForce, Signer, SigningError};
 use reflex_host::store::Store;
 
 /// Maximum number of attempts at the passphrase.
@@ -27,7 +27,7 @@ impl<'s> Consent<'s> {
     ///
     /// # Errors
     /// The reason why signing is not possible.
-    pub(crate) fn held(store: &'s Store) -> Result<Option<Consent<'s>>, String> {
+    pub(crate) fn held(store: &'s Store) -> Result<Option<Consent<'s>>, Error> {
         let signer = unlocked(store, "Passphrase for your answers: ")?;
         Ok(signer.map(|signer| Consent { store, held: Some(signer) }))
     }
@@ -41,7 +41,7 @@ impl<'s> Consent<'s> {
     ///
     /// # Errors
     /// The reason why signing is not possible.
-    pub(crate) fn sign(store: &Store, question: &str) -> Result<Option<Signer>, String> {
+    pub(crate) fn sign(store: &Store, question: &str) -> Result<Option<Signer>, Error> {
         unlocked(store, &format!("{question} Passphrase (empty: no): "))
     }
 
@@ -49,7 +49,7 @@ impl<'s> Consent<'s> {
     ///
     /// # Errors
     /// The reason why signing is not possible.
-    pub(crate) fn ask(&mut self, question: &str) -> Result<Option<&Signer>, String> {
+    pub(crate) fn ask(&mut self, question: &str) -> Result<Option<&Signer>, Error> {
         if self.held.is_some() || *self.store.key_in_force() == InForce::Unprotected {
             if !confirmed(&format!("{question} [y/N] ")) {
                 return Ok(None);
@@ -76,24 +76,24 @@ pub(crate) fn may_weaken(store: &Store, what: &str) -> bool {
     match unlocked(store, &format!("Passphrase for `reflex {what}` (empty: no): ")) {
         Ok(signer) => signer.is_some(),
         Err(problem) => {
-            complain(&visible(&problem));
+            problem.report();
             false
         }
     }
 }
 
 /// Returns the signer once the passphrase is correct, or `None` if the person declines.
-fn unlocked(store: &Store, prompt: &str) -> Result<Option<Signer>, String> {
+fn unlocked(store: &Store, prompt: &str) -> Result<Option<Signer>, Error> {
     if *store.key_in_force() == InForce::Unprotected {
-        return store.signer(|| None).map(Some);
+        return Ok(Some(store.signer(|| None)?));
     }
     for _ in 0..MAX_TRIES {
         let Some(passphrase) = hidden(prompt).filter(|line| !line.is_empty()) else { return Ok(None) };
         match store.signer(|| Some(passphrase)) {
             Ok(signer) => return Ok(Some(signer)),
-            Err(problem) if problem.contains("not the passphrase") => complain(&problem),
-            Err(problem) => return Err(problem),
+            Err(problem @ SigningError::WrongPassphrase) => complain(&problem.to_string()),
+            Err(problem) => return Err(problem.into()),
         }
     }
-    Err("that was not the passphrase; forgotten? The manual (docs/record.md) says how to start anew".into())
+    Err(Error::WrongPassphrase)
 }

@@ -9,6 +9,7 @@ pub(crate) mod output;
 pub(crate) mod paint;
 pub(crate) mod person;
 pub(crate) mod progress;
+mod report;
 pub(crate) mod screen;
 pub(crate) mod table;
 pub(crate) mod unquoted;

@@ -12,7 +12,7 @@ pub(crate) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
         Ok(person) => Some(person),
         Err(why) => {
             complain(&format!("only a person at a terminal can do this: {why}"));
-            let _ = record(store, "attempt", json!({"what": what, "pending": id, "why": why}));
+            let _ = record(store, "attempt", json!({"what": what, "pending": id, "why": why.to_string()}));
             None
         }
     }

@@ -1,5 +1,6 @@
 //! The changes in a commit or a push, as the payload of the git adapter.
 
+use super::error::GitHookError;
 use super::objects::{Blob, Blobs, git, holds};
 use reflex_engine::shell::as_word;
 use serde_json::{Map, Value, json};
@@ -35,14 +36,14 @@ pub fn changes(
     folder: &Path,
     words: &[String],
     input: &str,
-) -> Result<(Map<String, Value>, Vec<String>), String> {
+) -> Result<(Map<String, Value>, Vec<String>), GitHookError> {
     let (changes, pushes) = match hook {
         "pre-commit" => (staged(folder)?, Vec::new()),
         "pre-push" => pushed(folder, words, input)?,
-        _ => return Err(format!("unknown hook `{hook}`; Reflex supports `pre-commit` and `pre-push`")),
+        _ => return Err(GitHookError::Unknown(hook.to_owned())),
     };
     if changes.len() > MAX_FILES {
-        return Err(format!("{} files are too many to judge; look at them, then use --no-verify", changes.len()));
+        return Err(GitHookError::TooMany(changes.len()));
     }
     let mut warnings = Vec::new();
     let files = with_contents(folder, changes, &mut warnings)?;
@@ -55,19 +56,19 @@ pub fn changes(
     Ok((fields.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect(), warnings))
 }
 
-fn staged(folder: &Path) -> Result<Vec<Change>, String> {
+fn staged(folder: &Path) -> Result<Vec<Change>, GitHookError> {
     let words = ["diff", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
     Ok(read_raw(&git(folder, &words, "")?))
 }
 
 /// The files of all commits that the remote does not have, each content once, and the pushes that do more than add
 /// commits, as commands.
-fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, Vec<String>), String> {
+fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, Vec<String>), GitHookError> {
     let remote = words.first().map_or("", String::as_str);
     let (mut pushes, mut tips) = (Vec::new(), Vec::new());
     for line in input.lines().filter(|line| !line.is_empty()) {
         let [local, new, name, old] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return Err(format!("git passed a malformed line to the hook: `{line}`"));
+            return Err(GitHookError::Line(line.to_owned()));
         };
         let is_none = |object: &str| object.bytes().all(|byte| byte == b'0');
         let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
@@ -131,7 +132,7 @@ fn read_raw(printed: &[u8]) -> Vec<Change> {
     changes
 }
 
-fn with_contents(folder: &Path, changes: Vec<Change>, warnings: &mut Vec<String>) -> Result<Vec<Value>, String> {
+fn with_contents(folder: &Path, changes: Vec<Change>, warnings: &mut Vec<String>) -> Result<Vec<Value>, GitHookError> {
     let names = changes.iter().flat_map(|change| [&change.before, &change.after]).filter(|name| !name.is_empty());
     let mut blobs = Blobs::of(folder, names.cloned().collect())?;
     let mut next = |name: &str| if name.is_empty() { Ok(None) } else { blobs.next().map(Some) };

@@ -1,5 +1,6 @@
 //! The hook files that git runs before a commit and a push.
 
+use super::error::GitHookError;
 use super::objects::git;
 use crate::install::{binary_path, write_atomically};
 use crate::store::signing::InForce;
@@ -63,13 +64,12 @@ impl Entries {
     ///
     /// # Errors
     /// The folder is in no repository, or another tool manages the hooks' folder.
-    pub fn of_repository(context: &Context, here: &Path) -> Result<Entries, String> {
+    pub fn of_repository(context: &Context, here: &Path) -> Result<Entries, GitHookError> {
         let printed = git(here, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"], "");
-        let printed = printed.map_err(|_| format!("{} is in no git repository", here.display()))?;
+        let printed = printed.map_err(|_| GitHookError::NoRepository(here.to_owned()))?;
         let folder = PathBuf::from(String::from_utf8_lossy(&printed).trim_end_matches('\n').to_owned());
         if folder.components().any(|part| part.as_os_str() == ".husky") {
-            let line = "reflex git-hook pre-commit";
-            return Err(format!("Husky writes the hooks of this repository: put `{line}` into .husky/pre-commit"));
+            return Err(GitHookError::Husky);
         }
         Ok(Entries { context: context.clone(), folder, is_for_all: false })
     }
@@ -78,12 +78,12 @@ impl Entries {
     ///
     /// # Errors
     /// Another folder for such hooks is set already.
-    pub fn of_user(context: &Context, here: &Path) -> Result<Entries, String> {
+    pub fn of_user(context: &Context, here: &Path) -> Result<Entries, GitHookError> {
         let folder = context.folders().state.join("git-hooks");
         let set = git(here, &["config", "--global", "--type=path", "--get", "core.hooksPath"], "").unwrap_or_default();
         let set = String::from_utf8_lossy(&set).trim_end_matches('\n').to_owned();
         if !set.is_empty() && Path::new(&set) != folder {
-            return Err(format!("`core.hooksPath` is {set}: put `reflex git-hook pre-commit` into {set}/pre-commit"));
+            return Err(GitHookError::HooksPath(set));
         }
         Ok(Entries { context: context.clone(), folder, is_for_all: true })
     }
@@ -92,7 +92,7 @@ impl Entries {
     ///
     /// # Errors
     /// The path or key of the guard cannot be found.
-    pub fn planned(&self) -> Result<Vec<(PathBuf, String)>, String> {
+    pub fn planned(&self) -> Result<Vec<(PathBuf, String)>, GitHookError> {
         let others = OTHERS.split_whitespace().filter(|_| self.is_for_all);
         let file = |name: &str, text: String| (self.folder.join(name), text);
         let judged = JUDGED.iter().map(|name| Ok(file(name, self.judging(name)?)));
@@ -105,15 +105,15 @@ impl Entries {
     ///
     /// # Errors
     /// A file cannot be written, or the new name is taken.
-    pub fn put_in(&self) -> Result<Vec<Done>, String> {
+    pub fn put_in(&self) -> Result<Vec<Done>, GitHookError> {
         let mut done = Vec::new();
         for (file, text) in self.planned()? {
-            let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+            let failed = |source| GitHookError::File { file: file.clone(), source };
             let existing = fs::read_to_string(&file).ok();
             let before = with_ending(&file);
             let is_others = existing.as_ref().is_some_and(|text| !text.contains(MARK)) || is_unread(&file);
             if is_others && before.symlink_metadata().is_ok() {
-                return Err(format!("{} already exists: rename it, then run this again", before.display()));
+                return Err(GitHookError::Taken(before));
             }
             if is_others {
                 fs::rename(&file, &before).map_err(failed)?;
@@ -134,10 +134,10 @@ impl Entries {
     ///
     /// # Errors
     /// A file cannot be removed.
-    pub fn take_out(&self) -> Result<Vec<Done>, String> {
+    pub fn take_out(&self) -> Result<Vec<Done>, GitHookError> {
         let mut done = Vec::new();
         for (file, _) in self.planned()? {
-            let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+            let failed = |source| GitHookError::File { file: file.clone(), source };
             let is_ours = fs::read_to_string(&file).is_ok_and(|text| text.contains(MARK));
             if !is_ours {
                 done.push(Done { file, how: "not there", other: None });
@@ -159,7 +159,7 @@ impl Entries {
     }
 
     /// The text of a hook that judges first. A change that cannot be judged is refused.
-    fn judging(&self, name: &str) -> Result<String, String> {
+    fn judging(&self, name: &str) -> Result<String, GitHookError> {
         let command = self.command()?;
         let feed = if name == "pre-push" { "feed | " } else { "" };
         let read = if name == "pre-push" {
@@ -177,12 +177,12 @@ impl Entries {
     }
 
     /// The text of a hook that warns. Git has already changed the files, so a failure changes nothing.
-    fn looking(&self, name: &str) -> Result<String, String> {
+    fn looking(&self, name: &str) -> Result<String, GitHookError> {
         Ok(format!("#!/bin/sh\n{MARK}\n{} {name} \"$@\" || :\n{}", self.command()?, self.next(name, "")))
     }
 
     /// The command line of the guard in a hook, up to the name of the hook.
-    fn command(&self) -> Result<String, String> {
+    fn command(&self) -> Result<String, GitHookError> {
         let folders = self.context.folders();
         let mut words = vec![quoted(&binary_path(folders)?), "git-hook".into()];
         if !folders.may_only_tighten() {
@@ -191,7 +191,7 @@ impl Entries {
         let store = self.context.store();
         let key = store.key_in_force();
         if let Some(why) = key.problem() {
-            return Err(format!("{why}; `{}` mends it", key.remedy()));
+            return Err(GitHookError::Key { why: why.to_owned(), remedy: key.remedy() });
         }
         if let InForce::Key(key) = key {
             words.extend(["--key".into(), key.to_string()]);

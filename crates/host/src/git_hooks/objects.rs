@@ -1,6 +1,7 @@
 //! Queries the git that runs the hook. It knows its own index, which may not be the usual one during a commit.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use super::error::GitHookError;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -9,18 +10,22 @@ use std::thread;
 pub(super) const MAX_FILE: u64 = 1024 * 1024;
 
 /// Runs git and returns its output. Programs that the repository configures are not started.
-pub(super) fn git(folder: &Path, words: &[&str], input: &str) -> Result<Vec<u8>, String> {
-    let failed = |why: String| format!("`git {}` {why}", words.first().unwrap_or(&""));
-    let mut child = command(folder, words).spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
+pub(super) fn git(folder: &Path, words: &[&str], input: &str) -> Result<Vec<u8>, GitHookError> {
+    let name = || words.first().copied().unwrap_or_default().to_owned();
+    let unrun = |source| GitHookError::Git { command: name(), source };
+    let mut child = command(folder, words).spawn().map_err(unrun)?;
     let mut stdin = child.stdin.take();
     let input = input.to_owned();
     // Git may write output before it has read all input.
     let writer = thread::spawn(move || stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes())));
-    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    let output = child.wait_with_output().map_err(unrun)?;
     let _ = writer.join();
     match output.status.success() {
         true => Ok(output.stdout),
-        false => Err(failed(format!("failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+        false => {
+            let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(GitHookError::Failed { command: name(), stderr })
+        }
     }
 }
 
@@ -59,26 +64,24 @@ pub(super) enum Blob {
 
 impl Blobs {
     /// Starts reading these blobs, by object name.
-    pub(super) fn of(folder: &Path, names: Vec<String>) -> Result<Blobs, String> {
-        let unstarted = |error: std::io::Error| format!("`git cat-file` cannot be started: {error}");
+    pub(super) fn of(folder: &Path, names: Vec<String>) -> Result<Blobs, GitHookError> {
         let mut child =
-            command(folder, &["cat-file", "--batch", "--buffer"]).stderr(Stdio::null()).spawn().map_err(unstarted)?;
+            command(folder, &["cat-file", "--batch", "--buffer"]).stderr(Stdio::null()).spawn().map_err(broken)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
-        let (mut input, output) = pipes.ok_or("`git cat-file` has no pipes")?;
+        let (mut input, output) = pipes.ok_or(GitHookError::Blob)?;
         thread::spawn(move || names.iter().try_for_each(|name| writeln!(input, "{name}")));
         Ok(Blobs { child, output: BufReader::with_capacity(64 * 1024, output) })
     }
 
     /// Reads the next blob.
-    pub(super) fn next(&mut self) -> Result<Blob, String> {
-        let broken = |error: std::io::Error| format!("`git cat-file` failed: {error}");
+    pub(super) fn next(&mut self) -> Result<Blob, GitHookError> {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(broken)?;
         let mut words = line.split_whitespace();
         let size = match (words.next(), words.next(), words.next()) {
-            (Some(_), Some(_), Some(size)) => size.parse::<u64>().map_err(|_| "`git cat-file` printed no size")?,
+            (Some(_), Some(_), Some(size)) => size.parse::<u64>().map_err(|_| GitHookError::Blob)?,
             (Some(_), Some("missing"), None) => return Ok(Blob::Unread { size: 0, is_binary: false }),
-            _ => return Err("`git cat-file` ended early".into()),
+            _ => return Err(GitHookError::Blob),
         };
         let mut content = Vec::new();
         let mut object = (&mut self.output).take(size + 1);
@@ -90,6 +93,10 @@ impl Blobs {
             false => Ok(Blob::Unread { size, is_binary }),
         }
     }
+}
+
+fn broken(source: io::Error) -> GitHookError {
+    GitHookError::Git { command: "cat-file".to_owned(), source }
 }
 
 impl Drop for Blobs {

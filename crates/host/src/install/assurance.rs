@@ -56,7 +56,7 @@ fn missing(wiring: &Wiring, is_roots: &dyn Fn(&Path) -> bool) -> Option<String> 
     match of_root() {
         Ok(Some(_)) => None,
         Ok(None) => Some("root has written down no key for your approvals".into()),
-        Err(why) => Some(why),
+        Err(why) => Some(why.to_string()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Asks an agent's own program to trust the guard's hook.
 
+use super::error::TrustError;
 use reflex_agents::{Step, Trust};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
@@ -22,16 +23,14 @@ pub(crate) enum Wish {
 ///
 /// # Errors
 /// The program is missing, refuses, or does not answer in time.
-pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), String> {
-    let [program, arguments @ ..] = trust.program else { return Err("no program is known".into()) };
+pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), TrustError> {
+    let [program, arguments @ ..] = trust.program else { return Err(TrustError::Unasked) };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(home);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| {
-        if error.kind() == ErrorKind::NotFound {
-            return format!("`{program}` is not on the PATH");
-        }
-        format!("`{program}` cannot be started: {error}")
+    let mut child = command.spawn().map_err(|source| match source.kind() == ErrorKind::NotFound {
+        true => TrustError::NotFound(program),
+        false => TrustError::NotStarted { program, source },
     })?;
     let done = converse(trust, &mut child, (&home.to_string_lossy(), wish));
     let _ = child.kill();
@@ -39,9 +38,9 @@ pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), String> 
     done
 }
 
-fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> Result<(), String> {
+fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> Result<(), TrustError> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("its input or output is not available".into());
+        return Err(TrustError::Unasked);
     };
     let call = lines(output);
     // A program that closed its input may have printed the reason.
@@ -51,15 +50,15 @@ fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> R
     loop {
         let left = PATIENCE.saturating_sub(begun.elapsed());
         let line = call.recv_timeout(left).map_err(|end| match end {
-            RecvTimeoutError::Timeout => "it did not answer in time".to_owned(),
-            RecvTimeoutError::Disconnected => "it ended without an answer".to_owned(),
+            RecvTimeoutError::Timeout => TrustError::Late(PATIENCE),
+            RecvTimeoutError::Disconnected => TrustError::Ended,
         })?;
         match (trust.next)(&line, folder) {
             Step::Wait => {}
-            Step::Store(_) if wish == Wish::Look => return Err("no person has trusted it".into()),
+            Step::Store(_) if wish == Wish::Look => return Err(TrustError::Untrusted),
             Step::Send(lines) | Step::Store(lines) => send(lines),
             Step::Trusted => return Ok(()),
-            Step::Failed(why) => return Err(why),
+            Step::Failed(why) => return Err(TrustError::Refused(why)),
         }
     }
 }

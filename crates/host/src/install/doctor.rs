@@ -44,7 +44,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
             return found;
         }
         Err(problem) => {
-            found.push(trouble(problem, &wiring.repair()));
+            found.push(trouble(problem.to_string(), &wiring.repair()));
             return found;
         }
         Ok(change) => change,

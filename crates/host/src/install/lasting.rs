@@ -4,7 +4,6 @@
 use super::namesakes::{Namesake, has_same_bytes, on_path, with_suffix};
 use crate::system::folders::Folders;
 use crate::system::os;
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,11 +39,13 @@ pub struct Settled {
 }
 
 /// The program cannot be copied to its permanent path.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     /// The system does not say which file this program is.
+    #[error("the path of reflex cannot be found: {0}")]
     Unknown(io::Error),
     /// The copy cannot be written.
+    #[error("{}: {error}", file.display())]
     Unwritten {
         /// The file.
         file: PathBuf,
@@ -52,17 +53,6 @@ pub enum SettleError {
         error: io::Error,
     },
 }
-
-impl fmt::Display for SettleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettleError::Unknown(error) => write!(f, "the path of reflex cannot be found: {error}"),
-            SettleError::Unwritten { file, error } => write!(f, "{}: {error}", file.display()),
-        }
-    }
-}
-
-impl std::error::Error for SettleError {}
 
 /// The path for hook entries: that of this program, or of its copy in the guard's own folder if others clean or write the
 /// one it is in.

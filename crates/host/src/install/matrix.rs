@@ -104,7 +104,7 @@ fn broken(wiring: &Wiring) -> Option<String> {
     let absent = || Some(format!("no Reflex hook in {file}: run `reflex init --agent {}`", wiring.agent()));
     match wiring.install() {
         Err(_) if wiring.is_detached() => return absent(),
-        Err(problem) => return Some(problem),
+        Err(problem) => return Some(problem.to_string()),
         Ok(_) if wiring.hooks().is_empty() => return absent(),
         Ok(change) if change.before != change.after => {
             return Some(format!("the hook in {file} is not the one of this program: {again}"));

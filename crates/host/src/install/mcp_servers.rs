@@ -1,8 +1,9 @@
 //! The clients' lists of MCP servers on this machine, and `reflex mcp` as a proxy in front of them.
 
+use super::error::WiringError;
 use super::wiring::{Change, binary_path, mode_of, write_atomically};
 use crate::system::folders::{Folders, real};
-use reflex_agents::settings::{MCP_CLIENTS, McpClient, ProxyCommand, Reach};
+use reflex_agents::settings::{MCP_CLIENTS, McpClient, ProxyCommand, Reach, SettingsError};
 use reflex_git::project_root;
 use std::fs;
 use std::io;
@@ -65,27 +66,27 @@ impl ServerList {
     ///
     /// # Errors
     /// The file cannot be read or is not in the client's format.
-    pub fn servers(&self) -> Result<Vec<(String, Reach)>, String> {
+    pub fn servers(&self) -> Result<Vec<(String, Reach)>, WiringError> {
         let text = self.text()?.unwrap_or_default();
-        self.client.format.servers(bare(&text).1).map_err(|problem| self.refused(&problem.to_string()))
+        self.client.format.servers(bare(&text).1).map_err(|source| self.format_error(source))
     }
 
     /// The change that starts every local server through `reflex mcp`.
     ///
     /// # Errors
     /// As [`ServerList::servers`].
-    pub fn guarded(&self) -> Result<Change, String> {
+    pub fn guarded(&self) -> Result<Change, WiringError> {
         let (binary, home) = (binary_path(&self.folders)?, self.named_home());
         let command = ProxyCommand { binary: &binary, home: home.as_deref() };
-        self.change(|text| self.client.format.guarded(text, command).map_err(|problem| problem.to_string()))
+        self.change(|text| self.client.format.guarded(text, command))
     }
 
     /// The change that starts every server directly again. It is the exact inverse of [`ServerList::guarded`].
     ///
     /// # Errors
     /// As [`ServerList::servers`].
-    pub fn unguarded(&self) -> Result<Change, String> {
-        self.change(|text| self.client.format.unguarded(text).map_err(|problem| problem.to_string()))
+    pub fn unguarded(&self) -> Result<Change, WiringError> {
+        self.change(|text| self.client.format.unguarded(text))
     }
 
     /// The home in proxy entries; none in a shared file, or if only the environment names the home.
@@ -94,10 +95,10 @@ impl ServerList {
         is_user_wide.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
-    fn change(&self, edit: impl Fn(&str) -> Result<String, String>) -> Result<Change, String> {
+    fn change(&self, edit: impl Fn(&str) -> Result<String, SettingsError>) -> Result<Change, WiringError> {
         let Some(before) = self.text()? else { return Ok(Change { before: None, after: None }) };
         let (mark, text) = bare(&before);
-        let after = edit(text).map_err(|problem| self.refused(&problem))?;
+        let after = edit(text).map_err(|source| self.format_error(source))?;
         Ok(Change { after: Some(format!("{mark}{after}")), before: Some(before) })
     }
 
@@ -105,24 +106,25 @@ impl ServerList {
     ///
     /// # Errors
     /// The file changed meanwhile or cannot be written.
-    pub fn write(&self, change: &Change) -> Result<(), String> {
+    pub fn write(&self, change: &Change) -> Result<(), WiringError> {
         let Some(after) = &change.after else { return Ok(()) };
         if self.text()? != change.before {
-            return Err(self.refused("it changed in the meantime; close the client and try again"));
+            return Err(WiringError::Changed(self.file.clone()));
         }
-        write_atomically(&self.file, after, mode_of(&self.file)).map_err(|error| self.refused(&error.to_string()))
+        let written = write_atomically(&self.file, after, mode_of(&self.file));
+        written.map_err(|source| WiringError::Unwritten { file: self.file.clone(), source })
     }
 
-    fn text(&self) -> Result<Option<String>, String> {
+    fn text(&self) -> Result<Option<String>, WiringError> {
         match fs::read_to_string(&self.file) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.refused(&error.to_string())),
+            Err(source) => Err(WiringError::Unread { file: self.file.clone(), source }),
         }
     }
 
-    fn refused(&self, problem: &str) -> String {
-        format!("{}: {problem}; the file stays as it is", self.file.display())
+    fn format_error(&self, source: SettingsError) -> WiringError {
+        WiringError::Format { file: self.file.clone(), source }
     }
 }
 

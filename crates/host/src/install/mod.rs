@@ -5,6 +5,7 @@ pub mod client;
 mod client_trust;
 mod client_version;
 pub mod doctor;
+mod error;
 pub mod lasting;
 pub mod live;
 pub mod matrix;
@@ -18,6 +19,8 @@ pub mod switches;
 mod trouble;
 mod wiring;
 
+pub use error::{TrustError, WiringError};
+pub(crate) use lasting::SettleError;
 pub use proof::Rekeying;
 pub use wiring::{Change, Wiring};
 pub(crate) use wiring::{binary_path, write_atomically};

@@ -1,5 +1,6 @@
 //! Older guards: finds and removes their hooks in every file of an agent that may have them.
 
+use super::error::WiringError;
 use super::wiring::{Change, Wiring, file_of, mode_of, write_atomically};
 use reflex_agents::settings::{OLDER_FILES, is_older_plugin, older_guards, without_older_guards};
 use reflex_git::project_root;
@@ -25,17 +26,20 @@ impl Wiring {
     ///
     /// # Errors
     /// A file is not valid settings.
-    pub fn without_older(&self, here: &Path) -> Result<Vec<(PathBuf, Change)>, String> {
+    pub fn without_older(&self, here: &Path) -> Result<Vec<(PathBuf, Change)>, WiringError> {
         let mut changes = Vec::new();
         for file in self.older_files(here).into_iter().filter(|file| file != self.file()) {
             if of_file(&file).is_empty() {
                 continue;
             }
-            let failed = |problem: String| format!("{}: {problem}; the file is unchanged", file.display());
-            let before = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
+            let before =
+                fs::read_to_string(&file).map_err(|source| WiringError::Unread { file: file.clone(), source })?;
             let after = match is_own(&file) {
                 true => None,
-                false => Some(without_older_guards(&before).map_err(|problem| failed(problem.to_string()))?),
+                false => Some(
+                    without_older_guards(&before)
+                        .map_err(|source| WiringError::Format { file: file.clone(), source })?,
+                ),
             };
             changes.push((file, Change { before: Some(before), after }));
         }
@@ -61,12 +65,12 @@ impl Wiring {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn take_out(file: &Path, change: &Change) -> Result<(), String> {
+pub fn take_out(file: &Path, change: &Change) -> Result<(), WiringError> {
     let done = match &change.after {
         Some(after) => write_atomically(file, after, mode_of(file)),
         None => fs::remove_file(file),
     };
-    done.map_err(|error| format!("{}: {error}", file.display()))
+    done.map_err(|source| WiringError::Unwritten { file: file.to_owned(), source })
 }
 
 fn of_file(file: &Path) -> Vec<OlderGuard> {

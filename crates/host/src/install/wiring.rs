@@ -2,7 +2,8 @@
 
 use super::client_trust::Wish;
 use super::client_version::installed_version;
-use super::lasting::lasting;
+use super::error::{TrustError, WiringError};
+use super::lasting::{SettleError, lasting};
 use crate::config::asking::Asking;
 use crate::config::load;
 use crate::store::signing::{InForce, PublicKey};
@@ -11,7 +12,7 @@ use crate::system::digest::digest;
 use crate::system::files::make_folder;
 use crate::system::folders::{Folders, real};
 use crate::system::os;
-use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
+use reflex_agents::settings::{SettingsError, guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
 use reflex_engine::agent_settings::{SettingsFormat, Unloadable};
 use reflex_git::project_root;
@@ -223,7 +224,7 @@ impl Wiring {
     ///
     /// # Errors
     /// The reason why the hook is not trusted.
-    pub fn trust(&self) -> Option<Result<(), String>> {
+    pub fn trust(&self) -> Option<Result<(), TrustError>> {
         // A project has to be trusted before its hooks, and only a person may do that.
         let trust = self.settings.trust.filter(|_| !self.form.by_agent && self.project.is_none())?;
         let kept: Vec<Wiring> = Wiring::all(&self.context)
@@ -256,7 +257,7 @@ impl Wiring {
     ///
     /// # Errors
     /// The file cannot be read, its agent would drop it, or the path of this program cannot be found.
-    pub fn install(&self) -> Result<Change, String> {
+    pub fn install(&self) -> Result<Change, WiringError> {
         let before = self.read()?;
         let after = self.with_hook(before.as_deref().unwrap_or(""))?;
         Ok(Change { after: Some(after), before })
@@ -266,13 +267,13 @@ impl Wiring {
     ///
     /// # Errors
     /// As [`Wiring::install`].
-    pub fn install_in_place_of_older(&self) -> Result<Change, String> {
+    pub fn install_in_place_of_older(&self) -> Result<Change, WiringError> {
         let before = self.read()?;
         let text = before.as_deref().unwrap_or("");
         let alone = if older_guards(text).is_empty() {
             text.to_owned()
         } else {
-            without_older_guards(text).map_err(|problem| self.refused(&problem.to_string()))?
+            without_older_guards(text).map_err(|source| self.format_error(source))?
         };
         let after = self.with_hook(&alone)?;
         Ok(Change { after: Some(after), before })
@@ -283,11 +284,11 @@ impl Wiring {
     ///
     /// # Errors
     /// As [`Wiring::install`], and if the file has errors that a program must not repair.
-    pub fn install_repaired(&self) -> Result<Change, String> {
+    pub fn install_repaired(&self) -> Result<Change, WiringError> {
         if self.unloadable().is_none() {
             return self.install();
         }
-        let bytes = fs::read(&self.file).map_err(|error| self.refused(&error.to_string()))?;
+        let bytes = fs::read(&self.file).map_err(|source| WiringError::Unread { file: self.file.clone(), source })?;
         let repaired = self.reading().and_then(|form| form.repaired(&bytes));
         let Some(repaired) = repaired else { return self.install() };
         let after = self.with_hook(&repaired)?;
@@ -316,12 +317,13 @@ impl Wiring {
         u32::try_from(asking.wait(true).as_secs()).unwrap_or(u32::MAX)
     }
 
-    fn with_hook(&self, text: &str) -> Result<String, String> {
+    fn with_hook(&self, text: &str) -> Result<String, WiringError> {
         // A byte-order mark that the agent accepts is kept.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
         let (binary, home) = (binary_path(self.folders())?, self.named_home());
         if let Some(why) = self.key.problem() {
-            return Err(self.refused(&format!("{why}; `{}` mends the entries", self.key.remedy())));
+            let (file, why) = (self.file.clone(), why.to_owned());
+            return Err(WiringError::Key { file, why, remedy: self.key.remedy() });
         }
         let key = if let InForce::Key(key) = &self.key { Some(key.to_string()) } else { None };
         let wait = self.wait();
@@ -333,7 +335,7 @@ impl Wiring {
             wait,
             client: client.as_deref(),
         };
-        let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
+        let after = (self.form.install)(text, command).map_err(|source| self.format_error(source))?;
         Ok(format!("{mark}{after}"))
     }
 
@@ -382,14 +384,14 @@ impl Wiring {
     ///
     /// # Errors
     /// As [`Wiring::install`].
-    pub fn remove(&self) -> Result<Change, String> {
+    pub fn remove(&self) -> Result<Change, WiringError> {
         let before = self.text()?;
         let Some(text) = before.as_deref() else { return Ok(Change { before: None, after: None }) };
         if let Some(original) = self.original(text) {
             return Ok(Change { before, after: original });
         }
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
-        let after = (self.form.remove)(text).map_err(|problem| self.refused(&problem.to_string()))?;
+        let after = (self.form.remove)(text).map_err(|source| self.format_error(source))?;
         Ok(Change { after: after.map(|after| format!("{mark}{after}")), before })
     }
 
@@ -419,8 +421,8 @@ impl Wiring {
     ///
     /// # Errors
     /// The file or its copy cannot be written.
-    pub fn write(&self, change: &Change) -> Result<(), String> {
-        let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    pub fn write(&self, change: &Change) -> Result<(), WiringError> {
+        let failed = |file: &Path, source: io::Error| WiringError::Unwritten { file: file.to_owned(), source };
         match &change.after {
             Some(after) => {
                 let is_out = guard_hooks(after.strip_prefix(MARK).unwrap_or(after)).is_empty();
@@ -449,26 +451,19 @@ impl Wiring {
         Ok(())
     }
 
-    fn refused(&self, problem: &str) -> String {
-        format!("{}: {problem}; the file is unchanged", self.file.display())
+    fn format_error(&self, source: SettingsError) -> WiringError {
+        WiringError::Format { file: self.file.clone(), source }
     }
 
     /// Reads the text. Fails if its agent would drop the file.
-    fn read(&self) -> Result<Option<String>, String> {
-        if let Some(place) = self.unloadable() {
-            let (file, title) = (self.file.display(), self.agent.title);
-            let outcome = if self.reading().is_some_and(SettingsFormat::stops) {
-                format!("{title} does not start with such a file")
-            } else {
-                format!("{title} ignores such a file and runs none of its hooks")
-            };
-            let Unloadable { line, column, why } = place;
-            return Err(format!(
-                "{file}:{line}:{column}: {why}; {outcome}; the file is unchanged. {}",
-                self.repair_text()
-            ));
-        }
-        self.text()
+    fn read(&self) -> Result<Option<String>, WiringError> {
+        let Some(Unloadable { line, column, why }) = self.unloadable() else { return self.text() };
+        let outcome = match self.reading().is_some_and(SettingsFormat::stops) {
+            true => "does not start with such a file",
+            false => "ignores such a file and runs none of its hooks",
+        };
+        let (file, title, repair) = (self.file.clone(), self.agent.title, self.repair_text());
+        Err(WiringError::Dropped { file, line, column, why, title, outcome, repair })
     }
 
     fn repair_text(&self) -> String {
@@ -476,11 +471,11 @@ impl Wiring {
         if repair.starts_with("reflex") { format!("`{repair}` shows and makes the change") } else { repair }
     }
 
-    fn text(&self) -> Result<Option<String>, String> {
+    fn text(&self) -> Result<Option<String>, WiringError> {
         match fs::read_to_string(&self.file) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.refused(&error.to_string())),
+            Err(source) => Err(WiringError::Unread { file: self.file.clone(), source }),
         }
     }
 
@@ -520,9 +515,8 @@ impl Wiring {
 }
 
 /// The path of this program for hook entries.
-pub(crate) fn binary_path(folders: &Folders) -> Result<String, String> {
-    let path = lasting(folders).map_err(|error| error.to_string())?;
-    Ok(path.to_string_lossy().into_owned())
+pub(crate) fn binary_path(folders: &Folders) -> Result<String, SettleError> {
+    Ok(lasting(folders)?.to_string_lossy().into_owned())
 }
 
 pub(super) fn file_of(form: &SettingsFile, home: &Path) -> PathBuf {

@@ -90,22 +90,36 @@ impl Host {
     }
 }
 
+/// The reason why a command cannot run in place of a call.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotInstead {
+    /// The call is not a command, or was cut.
+    #[error("only a command that was kept whole can be edited")]
+    Incomplete,
+    /// The facts for a judgement are missing.
+    #[error("this cannot be judged again")]
+    Unjudged,
+    /// The other command would be stopped; the reason.
+    #[error("that would be stopped too: {0}")]
+    Stopped(String),
+}
+
 impl Host {
     /// The text that directs an agent to run another command instead of this call, if that command would run without a
     /// prompt.
     ///
     /// # Errors
     /// The reason why it would not.
-    pub fn instead(&self, call: &Pending, command: &str) -> Result<Instead, String> {
+    pub fn instead(&self, call: &Pending, command: &str) -> Result<Instead, NotInstead> {
         let mut other = call.clone();
         let Some(again) = &mut other.again else {
-            return Err("only a command that was kept whole can be edited".into());
+            return Err(NotInstead::Incomplete);
         };
         again.insert("command".into(), command.into());
-        let judgement = self.judge_again(&other).ok_or("this cannot be judged again")?;
+        let judgement = self.judge_again(&other).ok_or(NotInstead::Unjudged)?;
         if judgement.verdict.decision != Decision::Pass {
             let why = judgement.verdict.reasons.first().map(Reason::brief).unwrap_or_default();
-            return Err(format!("that would be stopped too: {why}"));
+            return Err(NotInstead::Stopped(why));
         }
         let warnings: Vec<String> = judgement.verdict.advice.iter().map(|advice| advice.reason.brief()).collect();
         let verdict = if warnings.is_empty() {

@@ -27,7 +27,7 @@ mod stop;
 mod undo;
 mod watch;
 
-pub use appeal::Instead;
+pub use appeal::{Instead, NotInstead};
 pub use changed::ChangedFiles;
 pub use client_files::UnseenLine;
 pub use host::Host;

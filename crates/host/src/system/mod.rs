@@ -6,6 +6,7 @@ pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod digest;
 pub(crate) mod environment;
+pub(crate) mod fault;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod hex;

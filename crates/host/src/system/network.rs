@@ -2,6 +2,7 @@
 //! privileges.
 
 use super::os;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 /// Exit status of a driver that could not leave the network and has started nothing.
@@ -10,14 +11,10 @@ pub const CANNOT: u8 = 75;
 /// Leaves the network. Must be called before the first thread is started.
 ///
 /// # Errors
-/// The reason why the system does not allow it. The process must then end, because it may have left the network in
+/// The system does not allow it. The process must then end, because it may have left the network in
 /// part.
-pub(crate) fn leave() -> Result<(), String> {
+pub(crate) fn leave() -> io::Result<()> {
     os::leave_network()?;
-    is_reachable().map_err(|error| format!("the loopback is not reached: {error}"))
-}
-
-fn is_reachable() -> std::io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     TcpStream::connect(listener.local_addr()?).map(drop)
 }

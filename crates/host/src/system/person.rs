@@ -11,6 +11,32 @@ pub struct Person {
     pub name: String,
 }
 
+/// The evidence that no person sits here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoPerson {
+    /// The process has no terminal.
+    #[error("no terminal is available, so no person can be asked")]
+    NoTerminal,
+    /// The process reads something else.
+    #[error("standard input is not a terminal, so no person can be asked")]
+    OtherInput,
+    /// The system does not tell who the user is.
+    #[error("it is not known who sits here")]
+    UnknownUser,
+    /// A variable of an agent is set.
+    #[error("an agent started this (`{0}` is set)")]
+    Variable(&'static str),
+    /// An agent is among the ancestors of this process.
+    #[error("an agent started this ({0} is among the processes above it)")]
+    Agent(&'static str),
+    /// A variable of an agent is set in an ancestor of this process.
+    #[error("an agent started this (`{0}` is set in a process above it)")]
+    VariableAbove(&'static str),
+    /// The system does not show the ancestors.
+    #[error("on {} the programs that started this one cannot be seen yet", std::env::consts::OS)]
+    UnseenAncestors,
+}
+
 /// Variables that agents set for their child processes. They are a class of the library, which also judges commands
 /// that unset them.
 fn variables() -> impl Iterator<Item = &'static str> {
@@ -25,14 +51,14 @@ const MAX_ANCESTORS: usize = 64;
 ///
 /// # Errors
 /// The evidence that this is not a person: no terminal, or an agent among the ancestors of this process.
-pub fn at_terminal() -> Result<Person, String> {
-    let terminal = os::terminal().map_err(|_| "no terminal is available, so no person can be asked".to_owned())?;
+pub fn at_terminal() -> Result<Person, NoPerson> {
+    let terminal = os::terminal().map_err(|_| NoPerson::NoTerminal)?;
     if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
-        return Err("standard input is not a terminal, so no person can be asked".into());
+        return Err(NoPerson::OtherInput);
     }
     no_agent_above()?;
     let place = os::terminal_of_input().unwrap_or_default();
-    let user = os::user().ok_or("it is not known who sits here")?;
+    let user = os::user().ok_or(NoPerson::UnknownUser)?;
     Ok(Person { name: format!("uid {user} at {place}") })
 }
 
@@ -40,17 +66,17 @@ pub fn at_terminal() -> Result<Person, String> {
 ///
 /// # Errors
 /// The evidence of an agent.
-pub fn no_agent_above() -> Result<(), String> {
+pub fn no_agent_above() -> Result<(), NoPerson> {
     if let Some(variable) = agent_variable() {
-        return Err(format!("an agent started this (`{variable}` is set)"));
+        return Err(NoPerson::Variable(variable));
     }
     let above = ancestors()?;
     if let Some(agent) = above.iter().find_map(|process| agent_named(&process.words, &process.program)) {
-        return Err(format!("an agent started this ({agent} is among the processes above it)"));
+        return Err(NoPerson::Agent(agent));
     }
     // A process that unsets the variable for itself leaves it in its ancestors.
     if let Some(variable) = above.iter().find_map(|process| process.mark) {
-        return Err(format!("an agent started this (`{variable}` is set in a process above it)"));
+        return Err(NoPerson::VariableAbove(variable));
     }
     Ok(())
 }
@@ -88,9 +114,9 @@ struct Process {
 ///
 /// # Errors
 /// This system does not show them.
-fn ancestors() -> Result<Vec<Process>, String> {
+fn ancestors() -> Result<Vec<Process>, NoPerson> {
     let mut found = Vec::new();
-    let mut next = os::parent()?;
+    let mut next = os::parent().map_err(|_| NoPerson::UnseenAncestors)?;
     while let Some(process) = next.filter(|_| found.len() < MAX_ANCESTORS).and_then(os::Process::of) {
         let mark = mark_in(&process.environment());
         found.push(Process { words: process.words(3), program: process.program(), mark });

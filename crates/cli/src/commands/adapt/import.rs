@@ -1,5 +1,6 @@
 //! `reflex import`: converts the rules of other guards and agents, and reports the result for each line.
 
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, print};
@@ -162,33 +163,32 @@ fn write(host: &Host, all: &Import) -> u8 {
         return exit_code::FOUND;
     }
     let fields = json!({"rules": all.rules.len(), "allow": all.allow.len(), "by": person.name});
-    let done = record(&store, "import", fields).and_then(|()| {
-        let written = || -> std::io::Result<()> {
-            fs::create_dir_all(folder.join("rules"))?;
-            if !all.rules.is_empty() {
-                fs::write(&rules, all.rules_text())?;
-                print(&format!("wrote {}", rules.display()));
-            }
-            let text = all.policy_text();
-            match (text.is_empty(), policy.exists()) {
-                (true, _) => {}
-                (false, false) => {
-                    fs::write(&policy, &text)?;
-                    print(&format!("wrote {}", policy.display()));
-                }
-                (false, true) => print(&format!("put this into {}:\n{}", policy.display(), visible_lines(&text))),
-            }
-            Ok(())
-        };
-        written().map_err(|error| format!("cannot write: {error}"))
-    });
-    match done {
-        Ok(()) => exit_code::OK,
-        Err(problem) => {
-            complain(&problem);
-            exit_code::INTERNAL
-        }
+    if let Err(problem) = record(&store, "import", fields) {
+        return Error::from(problem).report();
     }
+    match write_files(all, &rules, &policy) {
+        Ok(()) => exit_code::OK,
+        Err(error) => Error::State(error).report(),
+    }
+}
+
+/// Writes the rules, and the policy unless it exists. Prints the files, and the remaining step.
+fn write_files(all: &Import, rules: &Path, policy: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(rules.parent().unwrap_or(rules))?;
+    if !all.rules.is_empty() {
+        fs::write(rules, all.rules_text())?;
+        print(&format!("wrote {}", rules.display()));
+    }
+    let text = all.policy_text();
+    match (text.is_empty(), policy.exists()) {
+        (true, _) => {}
+        (false, false) => {
+            fs::write(policy, &text)?;
+            print(&format!("wrote {}", policy.display()));
+        }
+        (false, true) => print(&format!("put this into {}:\n{}", policy.display(), visible_lines(&text))),
+    }
+    Ok(())
 }
 
 fn as_json(all: &Import) -> Value {

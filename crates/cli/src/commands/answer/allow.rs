@@ -4,6 +4,7 @@
 use crate::commands::answer::policy_line::{self, Line, Section, WRITTEN, report};
 use crate::commands::answer::proposal::{Proposal, key_and_command, last_day};
 use crate::commands::history::why;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::output::print;
@@ -20,11 +21,11 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     report(written, WRITTEN)
 }
 
-fn line(host: &Host, matches: &ArgMatches) -> Result<Line, String> {
+fn line(host: &Host, matches: &ArgMatches) -> Result<Line, Error> {
     let id = text(matches, "id");
     let in_project = matches.get_flag("project");
-    let record = why::record(host, id).ok_or_else(|| format!("no decision `{id}` in the audit log"))?;
-    let ((workspace, rule, _), command) = key_and_command(&record)?;
+    let record = why::record(host, id).ok_or_else(|| Error::NoDecision(id.to_owned()))?;
+    let ((workspace, rule, _), command) = key_and_command(&record).map_err(Error::NoEntry)?;
     let exact = Proposal::exact(&command, &rule);
     let class = || {
         let judgement = host.judge_again(&host.store().pending_call(id)?)?;

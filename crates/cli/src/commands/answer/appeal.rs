@@ -104,9 +104,6 @@ fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -
             print("nothing changed");
             exit_code::ASK
         }
-        Err(problem) => {
-            complain(&problem);
-            exit_code::USAGE
-        }
+        Err(problem) => problem.report(),
     }
 }

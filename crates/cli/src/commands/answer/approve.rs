@@ -1,6 +1,7 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: a person's answers to calls. None of them works for an agent.
 
 use crate::commands::answer::list;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::age::{ago, until};
 use crate::terminal::arguments::text;
@@ -16,7 +17,8 @@ use reflex_engine::Event;
 use reflex_host::answers::record;
 use reflex_host::answers::waiting;
 use reflex_host::answers::{
-    Reaches, awaited, clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length,
+    AnswerError, awaited, clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length,
+    written_length,
 };
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
@@ -58,7 +60,7 @@ fn clear_all(store: &Store) -> u8 {
         Ok(0) => print("no call was stopped earlier"),
         Ok(1) => print("1 call cleared; it stays blocked"),
         Ok(count) => print(&format!("{count} calls cleared; they stay blocked")),
-        Err(problem) => return finish(Err::<(), _>(problem), ""),
+        Err(problem) => return Error::from(problem).report(),
     }
     exit_code::OK
 }
@@ -107,26 +109,24 @@ pub(in crate::commands) fn approve(context: &Context, matches: &ArgMatches) -> u
             print("not approved");
             exit_code::FOUND
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::USAGE
-        }
+        Err(problem) => problem.report(),
     }
 }
 
-fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Grant, String> {
+fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Grant, Error> {
     let word = text(matches, "scope");
     let scope = Scope::named(word).ok_or_else(|| {
         let all: Vec<&str> = Scope::ALL.iter().map(|(_, name)| *name).collect();
-        format!("unknown scope `{word}`; known: {}", all.join(", "))
+        Error::Scope { word: word.to_owned(), known: all.join(", ") }
     })?;
     let reason = text(matches, "reason");
-    scoped(once(call, person, reason), call, scope, length(matches, scope)?)
+    Ok(scoped(once(call, person, reason), call, scope, length(matches, scope)?)?)
 }
 
 /// Returns the duration of a yes, in milliseconds.
-pub(in crate::commands) fn length(matches: &ArgMatches, scope: Scope) -> Result<u64, String> {
-    matches.get_one::<String>("for").map_or(Ok(usual_length(scope)), |written| written_length(written))
+pub(in crate::commands) fn length(matches: &ArgMatches, scope: Scope) -> Result<u64, Error> {
+    let written = matches.get_one::<String>("for");
+    Ok(written.map_or(Ok(usual_length(scope)), |written| written_length(written))?)
 }
 
 pub(in crate::commands) fn preview_and_give(
@@ -134,14 +134,14 @@ pub(in crate::commands) fn preview_and_give(
     (call, grant): (&Pending, &Grant),
     view: View,
     consent: &mut Consent<'_>,
-) -> Result<bool, String> {
+) -> Result<bool, Error> {
     if !show(call, view) {
         let id = visible(&call.id);
         print(&format!("To approve it, view it in full first: reflex approve {id} --full"));
         return Ok(false);
     }
     if let Some(problem) = obstacle(call) {
-        return Err(problem);
+        return Err(AnswerError::Obstacle(problem).into());
     }
     print(&visible(&covers(grant)));
     store.extend_wait(&call.id);
@@ -211,15 +211,24 @@ pub(in crate::commands) fn deny(context: &Context, matches: &ArgMatches) -> u8 {
     let Some((call, person)) = answerable(&store, matches, "deny") else { return exit_code::FOUND };
     let message = text(matches, "message").trim();
     let done = match message {
-        "" => reject(&store, &call, &person, text(matches, "reason")).map(|()| "denied; it stays blocked"),
-        message => match Consent::sign(&store, "Tell the agent that?") {
-            Ok(Some(signer)) => refuse(&store, (&call, &person), message, &signer).map(Reaches::refused),
-            Ok(None) => Err("nothing was said".into()),
-            Err(problem) => Err(problem),
-        },
+        "" => reject(&store, &call, &person, text(matches, "reason"))
+            .map(|()| "denied; it stays blocked")
+            .map_err(Error::from),
+        message => refuse_with(&store, &call, &person, message),
     };
-    let said = done.as_ref().copied().unwrap_or_default();
-    finish(done, said)
+    match done {
+        Ok(said) => {
+            print(said);
+            exit_code::OK
+        }
+        Err(problem) => problem.report(),
+    }
+}
+
+/// Refuses a call with a message to its agent; returns the result in words.
+fn refuse_with(store: &Store, call: &Pending, person: &Person, message: &str) -> Result<&'static str, Error> {
+    let signer = Consent::sign(store, "Tell the agent that?")?.ok_or(Error::NoMessage)?;
+    Ok(refuse(store, (call, person), message, &signer)?.refused())
 }
 
 /// `reflex grants`: lists approvals; `revoke` takes one back.
@@ -231,12 +240,15 @@ pub(in crate::commands) fn grants(context: &Context, matches: &ArgMatches) -> u8
             None => return exit_code::FOUND,
         };
         return match store.revoke(id) {
-            Ok(true) => finish(record(&store, "revocation", json!({"pending": id, "by": person.name})), "revoked"),
+            Ok(true) => {
+                let noted = record(&store, "revocation", json!({"pending": id, "by": person.name}));
+                finish(noted.map_err(Error::from), "revoked")
+            }
             Ok(false) => {
                 complain(&format!("no approval `{}`", visible(id)));
                 exit_code::FOUND
             }
-            Err(error) => finish(Err::<(), _>(error.to_string()), ""),
+            Err(error) => Error::State(error).report(),
         };
     }
     let all = store.grants();
@@ -276,8 +288,8 @@ pub(in crate::commands) fn off(context: &Context, matches: &ArgMatches) -> u8 {
     let store = context.store();
     if matches.get_flag("end") {
         // Ending the pause only makes things safer, so anyone may do it.
-        let done = store.end_pause().map_err(|error| error.to_string());
-        return finish(done.and_then(|()| record(&store, "on", json!({}))), "the guard is on");
+        let done = store.end_pause().map_err(Error::State);
+        return finish(done.and_then(|()| Ok(record(&store, "on", json!({}))?)), "the guard is on");
     }
     let Some(person) = person(&store, "off", "") else { return exit_code::FOUND };
     let written = text(matches, "for");
@@ -304,11 +316,12 @@ pub(in crate::commands) fn off(context: &Context, matches: &ArgMatches) -> u8 {
             print("the guard stays on");
             return exit_code::FOUND;
         }
-        Err(problem) => return finish(Err::<(), _>(problem), ""),
+        Err(problem) => return problem.report(),
     };
     let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason, "within": pause.within});
     let done = record(&store, "off", fields)
-        .and_then(|()| store.begin_pause(&pause, signer).map_err(|error| error.to_string()));
+        .map_err(Error::from)
+        .and_then(|()| store.begin_pause(&pause, signer).map_err(Error::State));
     finish(done, "the guard is off; `reflex off --end` turns it back on")
 }
 
@@ -318,16 +331,13 @@ pub(in crate::commands) fn project_here(context: &Context) -> String {
     context.host(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
 }
 
-fn finish(done: Result<impl Sized, String>, message: &str) -> u8 {
+fn finish(done: Result<(), Error>, message: &str) -> u8 {
     match done {
-        Ok(_) => {
+        Ok(()) => {
             print(message);
             exit_code::OK
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::INTERNAL
-        }
+        Err(problem) => problem.report(),
     }
 }
 

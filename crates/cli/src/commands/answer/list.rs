@@ -10,7 +10,6 @@ use crate::exit_code;
 use crate::terminal::consent::Consent;
 use crate::terminal::output::complain;
 use crate::terminal::screen::Screen;
-use crate::terminal::visible::visible;
 use reflex_host::Context;
 use reflex_host::answers::waiting;
 use reflex_host::person::Person;
@@ -30,10 +29,7 @@ pub(in crate::commands) fn open(context: &Context, person: &Person) -> u8 {
     let consent = match Consent::held(store) {
         Ok(Some(consent)) => consent,
         Ok(None) => return exit_code::FOUND,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
+        Err(problem) => return problem.report(),
     };
     let Some(signer) = consent.signer() else { return exit_code::FOUND };
     let mut list = List::new(context, person, signer, is_shared());

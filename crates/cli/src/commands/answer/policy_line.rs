@@ -1,9 +1,10 @@
 //! Adds a line to a policy on a person's command: the line is shown first, written after a yes, and accepted with it.
 
 use crate::commands::adapt::backtest;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::consent::Consent;
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use reflex_host::answers::record;
 use reflex_host::layers::{self, Offer, offer, offer_of_user, trust};
@@ -82,23 +83,26 @@ impl Line {
 ///
 /// # Errors
 /// The reason why the line cannot be written.
-pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Result<bool, String> {
+pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Result<bool, Error> {
     let file = line.file(host);
     let name = file.to_string_lossy();
     let before = match fs::read_to_string(&file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.map_err(|error| format!("{name}: {error}"))?,
+        read => read.map_err(|source| Error::File { file: file.clone(), source })?,
     };
     let key = line.section.key();
-    let text = with_line(&before, line.section, &line.text)
-        .ok_or_else(|| format!("{name} has `{key}` in another form: put this there by hand:\n{}", line.text))?;
+    let text = with_line(&before, line.section, &line.text).ok_or_else(|| Error::OtherForm {
+        file: name.clone().into_owned(),
+        key,
+        line: line.text.clone(),
+    })?;
     let source = SourceFile { name: name.clone().into_owned(), text: text.clone(), is_policy: true, unread: None };
     if let Some(problem) = layers::compile(&[source], &Default::default()).problems.first() {
-        return Err(format!("with this the policy would be wrong: {problem}"));
+        return Err(Error::WouldBeWrong(problem.to_string()));
     }
     let known = line.offer(host);
     if known.as_ref().is_some_and(|known| !known.accepted && !known.files.is_empty()) {
-        return Err("files beside it were not accepted yet: look at them with `reflex trust` first".into());
+        return Err(Error::BesideUnaccepted);
     }
     if !line.in_project {
         backtest::preview(host, &file, &text);
@@ -110,13 +114,13 @@ pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Res
     let Some(signer) = consent.ask("Write it?")? else { return Ok(false) };
     let fields = json!({"pending": line.of, "file": name, "entry": line.text.trim(), "by": person.name});
     record(&store, "allowance", fields)?;
-    write(&file, &text).map_err(|error| format!("{name}: {error}"))?;
+    write(&file, &text).map_err(|source| Error::File { file: file.clone(), source })?;
     let Some(offered) = line.offer(host).filter(|offered| !offered.accepted) else { return Ok(true) };
     if !is_only_that(known.as_ref(), &offered, &text) {
-        return Err("other files changed meanwhile: look at all of them with `reflex trust`".into());
+        return Err(Error::ChangedMeanwhile);
     }
     let acceptance = offered.approval(&person.name, &format!("{key} {}", line.of));
-    trust::accept(&store, &acceptance, signer).map_err(|error| format!("cannot write: {error}"))?;
+    trust::accept(&store, &acceptance, signer).map_err(Error::State)?;
     Ok(true)
 }
 
@@ -124,7 +128,7 @@ pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Res
 pub(in crate::commands) const WRITTEN: &str = "written; calls like this run without a question from now on";
 
 /// Reports whether the line was written; returns the exit status.
-pub(in crate::commands) fn report(written: Result<bool, String>, done: &str) -> u8 {
+pub(in crate::commands) fn report(written: Result<bool, Error>, done: &str) -> u8 {
     match written {
         Ok(true) => {
             print(done);
@@ -134,10 +138,7 @@ pub(in crate::commands) fn report(written: Result<bool, String>, done: &str) -> 
             print("not written");
             exit_code::FOUND
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::FOUND
-        }
+        Err(problem) => problem.report(),
     }
 }
 

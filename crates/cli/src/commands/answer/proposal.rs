@@ -2,6 +2,7 @@
 //! seen, or exactly the call.
 
 use crate::commands::history::record::field;
+use crate::error::Error;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, TargetKind, is_within};
 use reflex_host::{now, timestamp};
 use serde_json::{Map, Value};
@@ -124,13 +125,13 @@ fn word(text: &str) -> String {
 ///
 /// # Errors
 /// It is not a date, or lies in the past.
-pub(in crate::commands) fn last_day(written: &str) -> Result<String, String> {
+pub(in crate::commands) fn last_day(written: &str) -> Result<String, Error> {
     let digits = |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_date = matches!(written.split('-').collect::<Vec<_>>()[..], [year, month, day]
         if digits(year, 4) && digits(month, 2) && digits(day, 2));
     let today = timestamp(now());
     if !is_date || written < today.get(..10).unwrap_or("") {
-        return Err(format!("`{written}` is not a day to come: write --until 2026-12-31"));
+        return Err(Error::Day(written.to_owned()));
     }
     Ok(written.to_owned())
 }

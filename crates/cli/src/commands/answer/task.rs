@@ -1,6 +1,7 @@
 //! `reflex task`: the current work of a person and their agents, and its results so far.
 
 use crate::commands::history::record::field;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::{json, option, text};
 use crate::terminal::consent::Consent;
@@ -76,8 +77,7 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         time: now(),
     };
     if let Err(problem) = sound(&task) {
-        complain(&visible(&problem));
-        return exit_code::USAGE;
+        return problem.report();
     }
     if let Some(other) = store.task(workspace) {
         complain(&format!("the task {} is not ended; `reflex task end` ends it", visible(&other.id)));
@@ -89,10 +89,7 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
             print("no task is declared");
             return exit_code::FOUND;
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
+        Err(problem) => return problem.report(),
     };
     match store.begin_task(&task, &signer) {
         Ok(()) => {
@@ -107,14 +104,14 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
 }
 
 /// Rejects an invalid scope: one that can never match would stop everything, and one outside the workspace nothing.
-fn sound(task: &Declared) -> Result<(), String> {
+fn sound(task: &Declared) -> Result<(), Error> {
     let plain = |ch: char| ch.is_ascii_alphanumeric() || "-_.#/".contains(ch);
     if task.id.is_empty() || task.id.len() > 64 || !task.id.chars().all(plain) {
-        return Err("invalid task name; use at most 64 of a-z, A-Z, 0-9, `-`, `_`, `.`, `#` and `/`".into());
+        return Err(Error::TaskName);
     }
     let leads_out = |pattern: &&String| pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     match task.scope.iter().find(leads_out) {
-        Some(pattern) => Err(format!("the scope `{pattern}` does not begin at the workspace: write it like src/**")),
+        Some(pattern) => Err(Error::TaskScope(pattern.clone())),
         None => Ok(()),
     }
 }
@@ -152,7 +149,7 @@ fn met(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
     let written = Consent::sign(store, &format!("Is this met: {}?", visible(criterion))).and_then(|signer| {
         let Some(signer) = signer else { return Ok(false) };
         let done = store.meet_criterion(&task, criterion, &person.name, &signer);
-        done.map(|()| true).map_err(|error| format!("cannot write: {error}"))
+        done.map(|()| true).map_err(Error::State)
     });
     match written {
         Ok(true) => {
@@ -163,10 +160,7 @@ fn met(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
             print("it stays open");
             exit_code::FOUND
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::FOUND
-        }
+        Err(problem) => problem.report(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `reflex trust`: a person accepts the exact files in a workspace's `.reflex`.
 
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::consent::Consent;
@@ -51,26 +52,20 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
             print("not accepted");
             return exit_code::FOUND;
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
+        Err(problem) => return problem.report(),
     };
-    let done = offered.iter().try_for_each(|offered| {
+    let done = offered.iter().try_for_each(|offered| -> Result<(), Error> {
         let acceptance = offered.approval(&person.name, text(matches, "reason"));
         let fields = json!({"workspace": workspace, "digest": acceptance.digest, "by": acceptance.by, "reason": acceptance.reason});
         record(&store, "trust", fields)?;
-        trust::accept(&store, &acceptance, signer).map_err(|error| format!("cannot write: {error}"))
+        trust::accept(&store, &acceptance, signer).map_err(Error::State)
     });
     match done {
         Ok(()) => {
             print("accepted");
             exit_code::OK
         }
-        Err(problem) => {
-            complain(&problem);
-            exit_code::INTERNAL
-        }
+        Err(problem) => problem.report(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `reflex undo` and `reflex gc`: list, restore and delete the backups that were made before calls. Only a person
 //! restores in place; anyone may list, and restore to a folder of their own.
 
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::age::{age, ago};
 use crate::terminal::arguments::{flag, json, option};
@@ -348,7 +349,7 @@ fn in_place(host: &Host, backup: &Backup, plan: &Plan) -> u8 {
     }
     let fields = json!({"kept": backup.id, "of": backup.about.record, "by": person.name});
     if let Err(problem) = record(&store, "undo", fields) {
-        return failed(&problem);
+        return Error::from(problem).report();
     }
     match host.undo(backup, plan) {
         Ok(undo) => {

@@ -4,6 +4,7 @@ use crate::commands::setup::init_mcp;
 use crate::commands::setup::own_program;
 use crate::commands::setup::planned::put;
 use crate::commands::setup::selection::{self, has_hook, wired_in_project};
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::age::{ago, until};
 use crate::terminal::output::{complain, print, print_json};
@@ -41,7 +42,9 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         Err(code) => return code,
     };
     if matches.get_flag("fix") {
-        own_program::settle(context).unwrap_or_else(|problem| complain(&problem));
+        if let Err(problem) = own_program::settle(context) {
+            problem.report();
+        }
         wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(|wiring| mend(context, wiring));
     }
     let examined: Vec<(String, Vec<Trouble>)> = wirings
@@ -66,18 +69,26 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
 
 /// Installs the hook and trusts it, like `init`. Problems that only a person can fix are reported afterwards.
 fn mend(context: &Context, wiring: &Wiring) {
-    let put = wiring.install().and_then(|change| {
-        let wanted = change.before != change.after;
-        if wanted { put(context, wiring, &change).map(|()| wanted) } else { Ok(wanted) }
-    });
-    match put {
+    match install(context, wiring) {
         Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),
         Ok(false) => {}
-        Err(problem) => complain(&problem),
+        Err(problem) => {
+            problem.report();
+        }
     }
     if let Some(Err(problem)) = wiring.trust() {
         complain(&format!("{} does not trust the hook: {problem}", wiring.agent()));
     }
+}
+
+/// Writes the hook; returns whether the file changed.
+fn install(context: &Context, wiring: &Wiring) -> Result<bool, Error> {
+    let change = wiring.install()?;
+    let changes = change.before != change.after;
+    if changes {
+        put(context, wiring, &change)?;
+    }
+    Ok(changes)
 }
 
 fn name(wiring: &Wiring) -> String {
@@ -224,7 +235,7 @@ pub(in crate::commands) fn verify(context: &Context, matches: &ArgMatches) -> u8
         let off = silencing(wiring).into_iter();
         results.extend(off.map(|trouble| (wiring, String::new(), Err(trouble))));
         if let Err(problem) = wiring.install() {
-            results.push((wiring, String::new(), Err(trouble(problem, "init"))));
+            results.push((wiring, String::new(), Err(trouble(problem.to_string(), "init"))));
             continue;
         }
         if hooks.is_empty() {

@@ -10,6 +10,7 @@ use crate::commands::setup::planned::{
 use crate::commands::setup::selection::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
 use crate::commands::setup::status_facts::places;
 use crate::commands::setup::verify_live;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::confirm;
 use crate::terminal::consent::may_weaken;
@@ -45,10 +46,7 @@ pub(in crate::commands) fn init(context: &Context, matches: &ArgMatches) -> u8 {
     }
     let wirings = match keyed(context, matches, wirings) {
         Ok(wirings) => wirings,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
+        Err(problem) => return problem.report(),
     };
     let result = put_in(context, matches, &wirings);
     if !is_dry && !matches.get_flag("yes") && result == exit_code::OK {
@@ -72,10 +70,7 @@ fn put_in(context: &Context, matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
                 in_place.push(wiring);
                 plan.extend(changes);
             }
-            Err(problem) => {
-                complain(&problem);
-                result = exit_code::FOUND;
-            }
+            Err(problem) => result = result.max(problem.report()),
         }
     }
     let consent = consent(context, matches, &plan);
@@ -103,10 +98,9 @@ fn put_in(context: &Context, matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
     if is_silenced(wirings) { exit_code::FOUND } else { result }
 }
 
-fn reported(done: Result<(), String>, result: &mut u8) {
+fn reported(done: Result<(), Error>, result: &mut u8) {
     if let Err(problem) = done {
-        complain(&problem);
-        *result = exit_code::FOUND;
+        *result = problem.report().max(*result);
     }
 }
 
@@ -178,10 +172,7 @@ fn take_out(context: &Context, matches: &ArgMatches, store: &Store) -> (u8, bool
             // A file that the agent wrote is mentioned only if it changes.
             Ok(_) if wiring.is_written_by_agent() => {}
             Ok(_) => print(&format!("{}: {} {}", wiring.agent(), shown(wiring.file()), Work::TakeOut.done())),
-            Err(problem) => {
-                complain(&problem);
-                result = exit_code::FOUND;
-            }
+            Err(problem) => result = result.max(Error::from(problem).report()),
         }
     }
     match consent(context, matches, &plan) {
@@ -248,14 +239,11 @@ fn what_stays(context: &Context, host: &Host, matches: &ArgMatches) -> u8 {
 fn of_git(context: &Context, matches: &ArgMatches, work: Work) -> u8 {
     match change_git(context, matches, work) {
         Ok(code) => code,
-        Err(problem) => {
-            complain(&problem);
-            exit_code::FOUND
-        }
+        Err(problem) => problem.report(),
     }
 }
 
-fn change_git(context: &Context, matches: &ArgMatches, work: Work) -> Result<u8, String> {
+fn change_git(context: &Context, matches: &ArgMatches, work: Work) -> Result<u8, Error> {
     let here = here()?;
     let entries = if matches.get_flag("global") {
         Entries::of_user(context, &here)
@@ -315,10 +303,7 @@ fn selected(context: &Context, matches: &ArgMatches) -> Result<Vec<Wiring>, u8> 
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
         Some("project") => {
-            let here = project_here(context).map_err(|problem| {
-                complain(&problem);
-                exit_code::USAGE
-            })?;
+            let here = project_here(context).map_err(|problem| problem.report())?;
             let wirings = chosen_in_project(context, &here, asked);
             if wirings.is_empty() && !chosen(context, asked).is_empty() {
                 complain("this project's settings are the settings of your home; `reflex init` writes them");
@@ -333,10 +318,10 @@ fn selected(context: &Context, matches: &ArgMatches) -> Result<Vec<Wiring>, u8> 
 
 /// Before a diff is shown, prints warnings about the guard's home, and checks that the state folder is writable unless
 /// this is a dry run.
-fn ready(context: &Context, is_dry: bool) -> Result<(), String> {
+fn ready(context: &Context, is_dry: bool) -> Result<(), Error> {
     places(context).iter().for_each(|line| print(&visible(line)));
     let obstacle = if is_dry { None } else { obstacle(context.folders()) };
-    obstacle.map_or(Ok(()), |trouble| Err(format!("{}; no file was changed. Remedy: {}", trouble.what, trouble.fix)))
+    obstacle.map_or(Ok(()), |trouble| Err(Error::StateFolder { what: trouble.what, remedy: trouble.fix }))
 }
 
 /// Whether an entry names a key other than the one in force: otherwise `--home` with another home and a variable such
@@ -355,14 +340,14 @@ fn names_another_key(context: &Context, wirings: &[Wiring]) -> bool {
 }
 
 /// Returns the entries with the key that they are to name, once a person has agreed to any loosening.
-fn keyed(context: &Context, matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, String> {
+fn keyed(context: &Context, matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, Error> {
     ready(context, matches.get_flag("dry-run"))?;
     if matches.get_flag("dry-run") {
         return Ok(wirings);
     }
     let loosens = matches.get_flag("replace") || wirings.iter().any(Wiring::starts_another_program);
     if loosens && !may_weaken(&context.store(), "init") {
-        return Err("replacing a guard takes your passphrase; no file was changed".into());
+        return Err(Error::Locked("replacing a guard"));
     }
     let is_users = |wiring: &Wiring| wiring.project().is_none();
     if !wirings.iter().any(is_users) {
@@ -377,7 +362,7 @@ fn keyed(context: &Context, matches: &ArgMatches, wirings: Vec<Wiring>) -> Resul
 }
 
 /// Returns the changes that add the hook, and replace older guards on request. Empty if the hook is in place.
-fn wanted<'w>(matches: &ArgMatches, wiring: &'w Wiring) -> Result<Vec<Planned<'w>>, String> {
+fn wanted<'w>(matches: &ArgMatches, wiring: &'w Wiring) -> Result<Vec<Planned<'w>>, Error> {
     let (is_replacing, here) = (matches.get_flag("replace"), here()?);
     let change = if matches.get_flag("repair") {
         wiring.install_repaired()
@@ -404,7 +389,7 @@ fn wanted<'w>(matches: &ArgMatches, wiring: &'w Wiring) -> Result<Vec<Planned<'w
 }
 
 /// Writes a file. Of a hook, also has the agent trust it, and prints what is left to do.
-fn carried_out(context: &Context, planned: &Planned<'_>) -> Result<(), String> {
+fn carried_out(context: &Context, planned: &Planned<'_>) -> Result<(), Error> {
     planned.write(context)?;
     let Target::Entry(wiring) = planned.target else { return Ok(()) };
     if !wiring.afterwards().is_empty() {
@@ -420,17 +405,13 @@ fn carried_out(context: &Context, planned: &Planned<'_>) -> Result<(), String> {
 }
 
 /// Trusts the hook: some agents run a hook only once it is trusted.
-fn trust(wiring: &Wiring) -> Result<(), String> {
+fn trust(wiring: &Wiring) -> Result<(), Error> {
     match wiring.trust() {
         None => Ok(()),
         Some(Ok(())) => {
             print(&format!("{}: trusts the hook", wiring.agent()));
             Ok(())
         }
-        Some(Err(why)) => Err(format!(
-            "{} does not run the hook yet: it is not trusted ({why}). Start {} and trust it there: /hooks",
-            wiring.agent(),
-            wiring.agent()
-        )),
+        Some(Err(source)) => Err(Error::Untrusted { agent: wiring.agent(), source }),
     }
 }

@@ -3,21 +3,19 @@
 use crate::commands::setup::own_program;
 use crate::commands::setup::pin::may_remove;
 use crate::commands::setup::planned::{Consent, Planned, Target, Work, consent, here, no_terminal, project_here};
+use crate::error::Error;
 use crate::exit_code;
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::settings::{MCP_CLIENTS, Reach};
-use reflex_host::Context;
 use reflex_host::mcp_servers::ServerList;
+use reflex_host::{Context, WiringError};
 
 pub(in crate::commands) fn change(context: &Context, matches: &ArgMatches, work: Work) -> u8 {
     let lists = match lists(context, matches) {
         Ok(lists) => lists,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::USAGE;
-        }
+        Err(problem) => return problem.report(),
     };
     let with_servers: Vec<&ServerList> = lists.iter().filter(|list| !names(list, |_| true).is_empty()).collect();
     if with_servers.is_empty() && lists.iter().all(|list| list.servers().is_ok()) {
@@ -33,8 +31,7 @@ pub(in crate::commands) fn change(context: &Context, matches: &ArgMatches, work:
         && is_named
         && let Err(problem) = own_program::settle(context)
     {
-        complain(&problem);
-        return exit_code::FOUND;
+        return problem.report();
     }
     match consent {
         Consent::Declined => return result,
@@ -49,8 +46,7 @@ pub(in crate::commands) fn change(context: &Context, matches: &ArgMatches, work:
     }
     for one in &plan {
         if let Err(problem) = one.write(context) {
-            complain(&visible(&problem));
-            result = exit_code::FOUND;
+            result = result.max(problem.report());
         }
     }
     result
@@ -69,10 +65,7 @@ pub(in crate::commands) fn planned(lists: &[ServerList], work: Work) -> (Vec<Pla
     for list in lists {
         match one(list, work) {
             Ok(planned) => plan.extend(planned),
-            Err(problem) => {
-                complain(&visible(&problem));
-                result = exit_code::FOUND;
-            }
+            Err(problem) => result = result.max(Error::from(problem).report()),
         }
     }
     (plan, result)
@@ -109,12 +102,12 @@ fn names(list: &ServerList, wanted: impl Fn(&Reach) -> bool) -> Vec<String> {
     names
 }
 
-fn lists(context: &Context, matches: &ArgMatches) -> Result<Vec<ServerList>, String> {
+fn lists(context: &Context, matches: &ArgMatches) -> Result<Vec<ServerList>, Error> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let is_known = |name: &str| MCP_CLIENTS.iter().any(|client| client.name == name);
     if let Some(name) = asked.filter(|name| matches.get_flag("mcp") && !is_known(name)) {
         let known = MCP_CLIENTS.iter().map(|client| client.name).collect::<Vec<_>>().join(", ");
-        return Err(format!("the MCP servers of `{name}` are not known; known clients: {known}"));
+        return Err(Error::McpClient { name: name.to_owned(), known });
     }
     let of_project = matches.get_one::<String>("scope").is_some_and(|scope| scope == "project");
     let all = if of_project {
@@ -125,7 +118,7 @@ fn lists(context: &Context, matches: &ArgMatches) -> Result<Vec<ServerList>, Str
     Ok(all.into_iter().filter(|list| asked.is_none_or(|name| list.client().name == name)).collect())
 }
 
-fn one(list: &ServerList, work: Work) -> Result<Option<Planned<'_>>, String> {
+fn one(list: &ServerList, work: Work) -> Result<Option<Planned<'_>>, WiringError> {
     let change = if work == Work::PutIn { list.guarded() } else { list.unguarded() }?;
     if work == Work::PutIn {
         left_out(list);

@@ -46,7 +46,7 @@ pub(in crate::commands) fn grammar() -> Command {
 
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     if let Err(agent) = no_agent_above() {
-        complain(&format!("only a person asks the model; this runs below {}", visible(&agent)));
+        complain(&format!("only a person asks the model; this runs below {}", visible(&agent.to_string())));
         return exit_code::FOUND;
     }
     let host = context.host(Mode::default());

@@ -1,6 +1,7 @@
 //! `reflex mcp`: runs the guard in front of an MCP server, and manages the pins of servers.
 
 use crate::arena;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::{json, option, text};
 use crate::terminal::consent::Consent;
@@ -176,14 +177,14 @@ fn trust(store: &Store, name: &str, mut pins: Pins) -> u8 {
     }
     let Some(person) = person(store, "mcp trust", "") else { return exit_code::FOUND };
     diff(&pins);
-    let trusted = || -> Result<bool, String> {
+    let trusted = || -> Result<bool, Error> {
         let mut consent = Consent::each(store);
         if consent.ask(&format!("Trust {} as it is now?", visible(name)))?.is_none() {
             return Ok(false);
         }
         pins.trust();
         record(store, "mcp-trust", json!({"server": name, "by": person.name}))?;
-        store.put_pins(name, &pins).map_err(|error| error.to_string())?;
+        store.put_pins(name, &pins).map_err(Error::State)?;
         Ok(true)
     };
     match { trusted }() {
@@ -195,7 +196,7 @@ fn trust(store: &Store, name: &str, mut pins: Pins) -> u8 {
             print("unchanged");
             exit_code::FOUND
         }
-        Err(problem) => failed(&problem),
+        Err(problem) => problem.report(),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::commands::answer::approve::project_here;
 use crate::commands::history::record::{Record, field};
 use crate::commands::setup::judge;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::age::until;
 use crate::terminal::arguments::{flag, option, text};
@@ -66,14 +67,14 @@ fn end(store: &Store) -> u8 {
     }
     let names: Vec<&str> = modes.iter().map(|mode| mode.name.as_str()).collect();
     let fields = json!({"mode": OFF, "ended": names, "by": person.name});
-    let ended =
-        record(store, "mode", fields).and_then(|()| store.end_modes(|_| true).map_err(|error| error.to_string()));
+    let recorded = record(store, "mode", fields).map_err(Error::from);
+    let ended = recorded.and_then(|()| store.end_modes(|_| true).map_err(Error::State));
     match ended {
         Ok(()) => {
             print("no mode is set any more; your policy decides");
             exit_code::OK
         }
-        Err(problem) => failed(&problem),
+        Err(problem) => problem.report(),
     }
 }
 
@@ -95,7 +96,7 @@ fn set(context: &Context, store: &Store, name: &str, matches: &ArgMatches) -> u8
             exit_code::OK
         }
         Ok(None) => exit_code::FOUND,
-        Err(problem) => failed(&problem),
+        Err(problem) => problem.report(),
     }
 }
 
@@ -112,14 +113,14 @@ pub(in crate::commands) fn begin_for_run(
     context: &Context,
     store: &Store,
     name: &str,
-) -> Result<Option<SessionMode>, String> {
+) -> Result<Option<SessionMode>, Error> {
     let below = Some(std::process::id());
     let until = now() + MAX_RUN;
     begin(context, store, SessionMode { name: name.to_owned(), by: String::new(), until, within: String::new(), below })
 }
 
 /// Asks the person and sets the mode. `None` if the person declines or the caller is not a person.
-fn begin(context: &Context, store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String> {
+fn begin(context: &Context, store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, Error> {
     let host = context.host(Mode::default());
     let model = judge::config(&host).filter(|_| mode.name == AUTO_PILOT);
     if mode.name == AUTO_PILOT && model.is_none() {
@@ -140,16 +141,13 @@ fn begin(context: &Context, store: &Store, mode: SessionMode) -> Result<Option<S
             print("no mode is set");
             return Ok(None);
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            return Ok(None);
-        }
+        Err(problem) => return Err(problem),
     };
     let fields = json!({
         "mode": mode.name, "until": mode.until, "by": mode.by, "within": mode.within, "below": mode.below,
     });
     record(store, "mode", fields)?;
-    store.begin_mode(&mode, signer).map_err(|error| error.to_string())?;
+    store.begin_mode(&mode, signer).map_err(Error::State)?;
     Ok(Some(mode))
 }
 
@@ -198,9 +196,4 @@ pub(in crate::commands) fn without_modes(mut record: Record) -> Record {
         }
     }
     record
-}
-
-fn failed(problem: &str) -> u8 {
-    complain(&visible(problem));
-    exit_code::INTERNAL
 }

@@ -1,31 +1,36 @@
 //! The copy of the program that hook entries name, with the messages about it.
 
+use crate::error::Error;
 use crate::terminal::consent::may_weaken;
 use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use reflex_host::lasting::{Settled, Unfit, outdated_copy, own_program};
 use reflex_host::namesakes::Namesake;
 use reflex_host::{Context, lasting};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Copies the program to the guard's own folder if entries cannot name the one that it runs from; the first call for a
-/// home does it and prints what was done.
+/// Copies the program to the guard's own folder if entries cannot name the one that it runs from. It is done once for a
+/// home, and reported then.
 ///
 /// # Errors
 /// The copy cannot be written, or replacing an older one needs a passphrase that was not given.
-pub(super) fn settle(context: &Context) -> Result<(), String> {
-    static OUTCOMES: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
-    let mut outcomes = OUTCOMES.lock().unwrap_or_else(PoisonError::into_inner);
-    outcomes.entry(own_program(context.folders())).or_insert_with(|| settled(context)).clone()
+pub(super) fn settle(context: &Context) -> Result<(), Error> {
+    static SETTLED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut settled = SETTLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !settled.contains(&own_program(context.folders())) {
+        copy(context)?;
+        settled.insert(own_program(context.folders()));
+    }
+    Ok(())
 }
 
-fn settled(context: &Context) -> Result<(), String> {
+fn copy(context: &Context) -> Result<(), Error> {
     if outdated_copy(context.folders()).is_some() && !may_weaken(&context.store(), "init") {
-        return Err("replacing the program that hooks start takes your passphrase; no file was changed".into());
+        return Err(Error::Locked("replacing the program that hooks start"));
     }
-    let Settled { copied, taken } = lasting::settle(context.folders()).map_err(|error| visible(&error.to_string()))?;
+    let Settled { copied, taken } = lasting::settle(context.folders())?;
     if let Some((copy, unfit)) = copied {
         let why = match unfit {
             Unfit::Cache => "its own folder is a cache",

@@ -1,6 +1,7 @@
 //! `reflex pin`: manages the passphrase with which a person's yes is signed.
 
 use crate::commands::setup::selection::has_hook;
+use crate::error::{Error, FORGOTTEN, PassphraseMistake};
 use crate::exit_code;
 use crate::terminal::confirm::confirmed;
 use crate::terminal::consent::may_weaken;
@@ -11,14 +12,11 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::answers::record;
 use reflex_host::person::{Person, at_terminal};
-use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey};
+use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey, SigningError};
 use reflex_host::store::Store;
 use reflex_host::{Context, Rekeying, Wiring};
 use serde_json::json;
 use std::io::IsTerminal;
-
-/// Remedy for a forgotten passphrase; it ends all earlier approvals.
-pub(in crate::commands) const FORGOTTEN: &str = "forgotten? Remove the Reflex entries from the agents' settings files yourself (`reflex uninstall --dry-run` shows them), then `reflex init`: earlier approvals end";
 
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let store = context.store();
@@ -28,10 +26,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let Some(person) = person(&store, "pin", "") else { return exit_code::FOUND };
     match set(context, &store, &person) {
         Ok(code) => code,
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::FOUND
-        }
+        Err(problem) => problem.report(),
     }
 }
 
@@ -57,7 +52,7 @@ pub(in crate::commands) fn offer(context: &Context) {
     }
     let done = person(&store, "pin", "").map(|person| set(context, &store, &person));
     if let Some(Err(problem)) = done {
-        complain(&visible(&problem));
+        problem.report();
     }
 }
 
@@ -93,7 +88,7 @@ pub(in crate::commands) enum Named {
 ///
 /// # Errors
 /// The new passphrase is too short or was mistyped, or the old one cannot be removed.
-pub(in crate::commands) fn again(context: &Context) -> Result<Named, String> {
+pub(in crate::commands) fn again(context: &Context) -> Result<Named, Error> {
     let store = context.store();
     if *store.key_in_force() != InForce::Detached {
         return Ok(Named::AsItIs);
@@ -110,32 +105,32 @@ pub(in crate::commands) fn again(context: &Context) -> Result<Named, String> {
             };
             match pin.check(&passphrase) {
                 Ok(()) => return Ok(Named::Again(Some(pin.public))),
-                Err(problem) => complain(&visible(&problem)),
+                Err(problem) => complain(&visible(&problem.to_string())),
             }
         }
     }
     let pin = if confirmed("Set a new passphrase? Approvals, accepted files and tasks from before end. [y/N] ") {
-        Some(Pin::new(store.state(), &chosen()?.ok_or("no passphrase was set, and no file was changed")?)?)
+        Some(Pin::new(store.state(), &chosen()?.ok_or(Error::NoPassphraseSet)?)?)
     } else if confirmed("Go on without a passphrase? Approvals, accepted files and tasks from before end. [y/N] ") {
         None
     } else {
-        return Err("no file was changed".into());
+        return Err(Error::Declined);
     };
     let key = pin.as_ref().map(|pin| pin.public);
     let key_text = key.map(|key| key.to_string());
     record(&store, "pin", json!({"by": person.name, "key": key_text}))?;
     match pin {
         Some(pin) => pin.keep()?,
-        None => store.forget_pin().map_err(|error| format!("the old passphrase cannot be removed: {error}"))?,
+        None => store.forget_pin().map_err(|source| Error::Unremoved { what: "the old passphrase", source })?,
     }
-    store.forget_approvals().map_err(|error| format!("earlier approvals cannot be removed: {error}"))?;
+    store.forget_approvals().map_err(|source| Error::Unremoved { what: "earlier approvals", source })?;
     Ok(Named::Again(key))
 }
 
-fn set(context: &Context, store: &Store, person: &Person) -> Result<u8, String> {
+fn set(context: &Context, store: &Store, person: &Person) -> Result<u8, Error> {
     let entries: Vec<Wiring> = Wiring::all(context).into_iter().filter(has_hook).collect();
     if entries.is_empty() {
-        return Err("no agent's settings have the hook yet; `reflex init` puts it there".into());
+        return Err(Error::NoHook);
     }
     if !knows_the_present_one(store)? {
         return Ok(exit_code::FOUND);
@@ -158,7 +153,7 @@ fn set(context: &Context, store: &Store, person: &Person) -> Result<u8, String> 
     }
     record(store, "pin", json!({"by": person.name, "key": pin.public.to_string()}))?;
     pin.keep()?;
-    store.forget_approvals().map_err(|error| format!("earlier approvals cannot be removed: {error}"))?;
+    store.forget_approvals().map_err(|source| Error::Unremoved { what: "earlier approvals", source })?;
     let rekeying: Vec<Rekeying> = entries.iter().filter_map(Rekeying::begin).collect();
     let entries: Vec<Wiring> = entries.into_iter().map(|entry| entry.with_key(Some(pin.public))).collect();
     for entry in &entries {
@@ -176,13 +171,13 @@ fn set(context: &Context, store: &Store, person: &Person) -> Result<u8, String> 
 const MAX_TRIES: usize = 3;
 
 /// Whether the person knows the current passphrase, which is required to change it.
-fn knows_the_present_one(store: &Store) -> Result<bool, String> {
+fn knows_the_present_one(store: &Store) -> Result<bool, Error> {
     if *store.key_in_force() == InForce::Unprotected {
         return Ok(true);
     }
-    let pin = Pin::read(store.state()).map_err(|problem| format!("{problem}; {FORGOTTEN}"))?;
+    let pin = Pin::read(store.state()).map_err(Error::PresentPassphrase)?;
     if matches!(store.key_in_force(), InForce::Key(key) if *key != pin.public) {
-        return Err(format!("{} belongs to another key than the hook entries name; {FORGOTTEN}", pin.file().display()));
+        return Err(Error::PresentPassphrase(SigningError::OtherKey(pin.file())));
     }
     for _ in 0..MAX_TRIES {
         let Some(passphrase) = hidden("Present passphrase (empty: stop): ").filter(|line| !line.is_empty()) else {
@@ -190,32 +185,32 @@ fn knows_the_present_one(store: &Store) -> Result<bool, String> {
         };
         match pin.check(&passphrase) {
             Ok(()) => return Ok(true),
-            Err(problem) => complain(&visible(&problem)),
+            Err(problem) => complain(&visible(&problem.to_string())),
         }
     }
-    Err(format!("that was not the passphrase; {FORGOTTEN}"))
+    Err(Error::WrongPresentPassphrase)
 }
 
 /// Asks for a new passphrase twice, and again after a mistake; `None` if the person declines.
-fn chosen() -> Result<Option<String>, String> {
+fn chosen() -> Result<Option<String>, Error> {
     let prompt = format!("New passphrase (at least {MIN_PASSPHRASE} characters, empty: none): ");
-    let mut problem = String::new();
-    for _ in 0..MAX_TRIES {
-        if !problem.is_empty() {
-            complain(&format!("{problem}; try again"));
+    let mut mistake = PassphraseMistake::Short;
+    for tried in 0..MAX_TRIES {
+        if tried > 0 {
+            complain(&format!("{mistake}; try again"));
         }
         let Some(first) = hidden(&prompt).filter(|line| !line.is_empty()) else { return Ok(None) };
         if first.chars().count() < MIN_PASSPHRASE {
-            problem = format!("the passphrase needs at least {MIN_PASSPHRASE} characters");
+            mistake = PassphraseMistake::Short;
             continue;
         }
         match hidden("Repeat the passphrase: ") {
             Some(second) if second == first => return Ok(Some(first)),
-            Some(_) => problem = "the passphrases differ".to_owned(),
+            Some(_) => mistake = PassphraseMistake::Different,
             None => return Ok(None),
         }
     }
-    Err(format!("{problem}; nothing changed"))
+    Err(Error::NoNewPassphrase(mistake))
 }
 
 /// Whether all agents trust the hook. Some agents silently drop a changed hook and run unguarded until it is trusted.
@@ -228,7 +223,7 @@ fn all_trusted(entries: &[Wiring]) -> bool {
             complain(&format!(
                 "{} drops the changed hook until it is trusted, so it runs UNGUARDED ({}). Start {} and trust it there: /hooks",
                 entry.agent(),
-                visible(&why),
+                visible(&why.to_string()),
                 entry.agent()
             ));
         }

@@ -1,6 +1,7 @@
 //! Planned changes of settings files: a summary, the differences, one question for all, and the writing.
 
 use crate::commands::setup::own_program;
+use crate::error::Error;
 use crate::terminal::confirm::answer;
 use crate::terminal::output::{complain, print, print_in_full};
 use crate::terminal::paint::Paint;
@@ -95,7 +96,7 @@ impl<'a> Planned<'a> {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(in crate::commands) fn write(&self, context: &Context) -> Result<(), String> {
+    pub(in crate::commands) fn write(&self, context: &Context) -> Result<(), Error> {
         let subject = self.subject();
         let file = visible(&self.file().display().to_string());
         let done = if self.change.after.is_some() { "written" } else { "removed" };
@@ -114,11 +115,11 @@ impl<'a> Planned<'a> {
 }
 
 /// Writes a settings file, after copying the program that it names to a folder of its own.
-pub(in crate::commands) fn put(context: &Context, wiring: &Wiring, change: &Change) -> Result<(), String> {
+pub(in crate::commands) fn put(context: &Context, wiring: &Wiring, change: &Change) -> Result<(), Error> {
     if change.after.is_some() {
         own_program::settle(context)?;
     }
-    wiring.write(change)
+    Ok(wiring.write(change)?)
 }
 
 /// Describes a change of the guard's hooks in a few words.
@@ -195,16 +196,16 @@ pub(in crate::commands) fn no_terminal() {
     complain("no terminal to ask on; use --yes to write or --dry-run to preview");
 }
 
-pub(in crate::commands) fn here() -> Result<PathBuf, String> {
-    std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
+pub(in crate::commands) fn here() -> Result<PathBuf, Error> {
+    std::env::current_dir().map_err(Error::WorkingDirectory)
 }
 
 /// Returns the current directory if it is in a project. In the home's own files agents look for the user's settings.
-pub(in crate::commands) fn project_here(context: &Context) -> Result<PathBuf, String> {
+pub(in crate::commands) fn project_here(context: &Context) -> Result<PathBuf, Error> {
     let here = here()?;
     let root = PathBuf::from(context.host(Mode::default()).placed(Event::default()).workspace);
     if context.folders().is_home_within(&root) {
-        return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
+        return Err(Error::NoProject(root));
     }
     Ok(here)
 }

@@ -5,6 +5,7 @@ use crate::commands::history::record::field;
 use crate::commands::setup::mode;
 use crate::commands::setup::selection::{agents, wired_in_project};
 use crate::commands::setup::supervise::{self, Started, Supervisor};
+use crate::error::Error;
 use crate::exit_code;
 use crate::foreground;
 use crate::terminal::arguments::text;
@@ -30,10 +31,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let host = context.host(Mode::default());
     let run = match Run::prepared(context, &host, matches, &words) {
         Ok(run) => run,
-        Err((code, problem)) => {
-            complain(&visible(&problem));
-            return code;
-        }
+        Err(problem) => return problem.report(),
     };
     let banner = run.banner();
     if !banner.is_empty() {
@@ -86,29 +84,23 @@ struct Run {
 }
 
 impl Run {
-    /// Checks that the program is an agent whose hooks are in place, or that it can be supervised. The error is an exit
-    /// code and its reason.
-    fn prepared(context: &Context, host: &Host, matches: &ArgMatches, words: &[String]) -> Result<Run, (u8, String)> {
-        let not_started = |problem: String| (exit_code::FOUND, format!("not started: {problem}"));
+    /// Checks that the program is an agent whose hooks are in place, or that it can be supervised.
+    fn prepared(context: &Context, host: &Host, matches: &ArgMatches, words: &[String]) -> Result<Run, Error> {
         let program = words.first().map(String::as_str).unwrap_or_default();
-        let supervisor = supervise::wanted(matches).map_err(not_started)?;
+        let supervisor = supervise::wanted(matches)?;
         let agent = agent_of(program);
         match agent {
             // A supervised program needs no hooks.
             Some(agent) if !supervisor.as_ref().is_some_and(Supervisor::judges) => {
-                is_guarded(context, host, agent, words).map_err(not_started)?;
+                is_guarded(context, host, agent, words)?;
             }
             None if supervisor.is_none() => {
-                let known = agents(|agent| agent.settings.is_some());
-                let problem = format!(
-                    "not an agent that Reflex knows; known: {known}. `--supervise` or `--watch` starts any program"
-                );
-                return Err((exit_code::USAGE, problem));
+                return Err(Error::UnknownAgent(agents(|agent| agent.settings.is_some())));
             }
             Some(_) | None => {}
         }
-        has_task(host, text(matches, "task")).map_err(not_started)?;
-        let tightened = tightened(matches).map_err(|problem| (exit_code::USAGE, problem))?;
+        has_task(host, text(matches, "task"))?;
+        let tightened = tightened(matches)?;
         let file = Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = file.unwrap_or_else(|| program.to_owned());
         let (name, title) = match agent {
@@ -134,21 +126,18 @@ fn begin_mode(context: &Context, store: &Store, matches: &ArgMatches, title: &st
     match mode::begin_for_run(context, store, name) {
         Ok(Some(mode)) => complain(&format!("{} {} until {title} ends", mode.name, mode.place())),
         Ok(None) => return Err(exit_code::FOUND),
-        Err(problem) => {
-            complain(&visible(&problem));
-            return Err(exit_code::INTERNAL);
-        }
+        Err(problem) => return Err(problem.report()),
     }
     Ok(())
 }
 
 /// Returns the mode that tightens this session, if one was named.
-fn tightened(matches: &ArgMatches) -> Result<Option<&'static str>, String> {
+fn tightened(matches: &ArgMatches) -> Result<Option<&'static str>, Error> {
     let name = text(matches, "mode");
     match Mode::named(name) {
         Some(mode) => Ok(Some(mode.name())),
         None if name.is_empty() => Ok(None),
-        None => Err(format!("unknown mode `{name}`; known: {}", Mode::names().join(", "))),
+        None => Err(Error::Mode { name: name.to_owned(), known: Mode::names().join(", ") }),
     }
 }
 
@@ -161,7 +150,7 @@ fn agent_of(program: &str) -> Option<&'static Agent> {
 
 /// Checks that this start will call the guard: no argument switches hooks off, and the hook is in a file that the agent
 /// reads. The error says why it will not.
-fn is_guarded(context: &Context, host: &Host, agent: &Agent, words: &[String]) -> Result<(), String> {
+fn is_guarded(context: &Context, host: &Host, agent: &Agent, words: &[String]) -> Result<(), Error> {
     let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let event = Event {
         moment: Moment::BeforeTool,
@@ -170,7 +159,7 @@ fn is_guarded(context: &Context, host: &Host, agent: &Agent, words: &[String]) -
     };
     let verdict = host.judge(&host.placed(event), None).verdict;
     if let Some(finding) = verdict.findings.iter().find(|finding| finding.id == UNGUARDED) {
-        return Err(format!("{} Instead: {}", finding.message, finding.remedy));
+        return Err(Error::Unguarded(format!("{} Instead: {}", finding.message, finding.remedy)));
     }
     // By typing the command, the person has decided all other findings about the start.
     let beats = host.store().heartbeats();
@@ -186,7 +175,7 @@ fn is_guarded(context: &Context, host: &Host, agent: &Agent, words: &[String]) -
                 Some(trouble) => (trouble.what, trouble.fix),
                 None => (why, format!("reflex init --agent {}", agent.name)),
             };
-            Err(format!("{} would not ask Reflex: {why}; fix: {fix}", agent.title))
+            Err(Error::Unguarded(format!("{} would not ask Reflex: {why}; fix: {fix}", agent.title)))
         }
         _ => Ok(()),
     }
@@ -196,13 +185,13 @@ fn is_guarded(context: &Context, host: &Host, agent: &Agent, words: &[String]) -
 const UNGUARDED: &str = "guard/unguarded-agent";
 
 /// Whether the task is the one that a person declared here.
-fn has_task(host: &Host, id: &str) -> Result<(), String> {
+fn has_task(host: &Host, id: &str) -> Result<(), Error> {
     let workspace = host.placed(Event::default()).workspace;
     let declared = host.store().task(&workspace).map(|task| task.id);
     if id.is_empty() || declared.as_deref() == Some(id) {
         return Ok(());
     }
-    Err(format!("the task `{id}` is not declared here: `reflex task start {id} --intent TEXT` first"))
+    Err(Error::UndeclaredTask(id.to_owned()))
 }
 
 /// Summarizes the guard's decisions since a time, and what has changed in the project, on one line. `before` are the

@@ -1,6 +1,7 @@
 //! `reflex run --supervise` and `--watch`: starts a program, judges every program that starts below it, and keeps what
 //! they lose.
 
+use crate::error::Error;
 use crate::foreground::{self, Wait};
 use crate::terminal::output::complain;
 use clap::ArgMatches;
@@ -52,7 +53,7 @@ pub(super) enum Sight {
 ///
 /// # Errors
 /// This system cannot supervise.
-pub(super) fn wanted(matches: &ArgMatches) -> Result<Option<Supervisor>, String> {
+pub(super) fn wanted(matches: &ArgMatches) -> Result<Option<Supervisor>, Error> {
     let sight = match (matches.get_flag("supervise"), matches.get_flag("watch")) {
         (true, _) => Sight::All,
         (false, true) => Sight::Files,
@@ -62,7 +63,7 @@ pub(super) fn wanted(matches: &ArgMatches) -> Result<Option<Supervisor>, String>
         Ok(()) => Ok(Some(Supervisor::Own(sight))),
         Err(_) if is_below_supervisor() => Ok(Some(Supervisor::Above)),
         Err(why) if matches.get_flag("best-effort") => Ok(Some(Supervisor::Absent(why))),
-        Err(why) => Err(format!("{why}. `--best-effort` starts it without a supervisor")),
+        Err(why) => Err(Error::Unsupervised(why)),
     }
 }
 

@@ -2,12 +2,63 @@
 //! Texts are returned unescaped: the caller makes hidden characters visible.
 
 use super::{Grant, Pending, Scope};
-use crate::store::signing::Signer;
+use crate::store::signing::{Signer, SigningError};
 use crate::store::state::Store;
 use crate::system::clock::{duration, local, now};
+use crate::system::fault::Fault;
 use crate::system::person::Person;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
+use std::io;
+
+/// A person's action on a call did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// The action cannot be recorded in the audit log.
+    #[error("not done, because it cannot be logged: {0}")]
+    Unlogged(io::Error),
+    /// An approval or refusal cannot be written.
+    #[error("the answer cannot be written: {0}")]
+    Unwritten(io::Error),
+    /// A file of the call or its approval cannot be removed.
+    #[error("its file cannot be removed: {0}")]
+    Unremoved(io::Error),
+    /// An answer cannot be signed.
+    #[error(transparent)]
+    Unsigned(#[from] SigningError),
+    /// Only an approval of one call goes without a reason.
+    #[error("an approval for more than one call needs --reason")]
+    NoReason,
+    /// A core rule stopped the call.
+    #[error("a core rule stopped this call: it can only be approved once")]
+    Core,
+    /// The call has no session, task or repository for this scope.
+    #[error("this call belongs to no {}", .0.name())]
+    OutOfScope(Scope),
+    /// The text is not a duration, or it is too long.
+    #[error("invalid duration `{0}` (e.g. 10m, 2h; max 365d)")]
+    Duration(String),
+    /// The reason why an approval of the call would not hold, as a sentence without its full stop.
+    #[error("{0}")]
+    Obstacle(String),
+    /// The text typed as a proof is not the id of the call.
+    #[error("that is not the id of the call")]
+    OtherId,
+}
+
+impl AnswerError {
+    /// The side at fault.
+    pub fn fault(&self) -> Fault {
+        match self {
+            AnswerError::NoReason | AnswerError::Duration(_) => Fault::Request,
+            AnswerError::Core | AnswerError::OutOfScope(_) | AnswerError::Obstacle(_) | AnswerError::OtherId => {
+                Fault::State
+            }
+            AnswerError::Unsigned(error) => error.fault(),
+            AnswerError::Unlogged(_) | AnswerError::Unwritten(_) | AnswerError::Unremoved(_) => Fault::Machine,
+        }
+    }
+}
 
 /// Default lifetime of an approval of one call, in milliseconds.
 const FEW_MINUTES: u64 = 15 * 60_000;
@@ -42,14 +93,14 @@ pub fn counts(calls: &[Pending]) -> (usize, usize) {
 ///
 /// # Errors
 /// It cannot be logged or a file cannot be removed.
-pub fn clear(store: &Store, person: &Person) -> Result<usize, String> {
+pub fn clear(store: &Store, person: &Person) -> Result<usize, AnswerError> {
     let earlier: Vec<Pending> = waiting(store).into_iter().filter(|call| !call.waits()).collect();
     if earlier.is_empty() {
         return Ok(0);
     }
     let ids: Vec<&str> = earlier.iter().map(|call| call.id.as_str()).collect();
     record(store, "cleared", json!({"pending": ids, "by": person.name}))?;
-    earlier.iter().try_for_each(|call| store.forget_pending(&call.id)).map_err(|error| error.to_string())?;
+    earlier.iter().try_for_each(|call| store.forget_pending(&call.id)).map_err(AnswerError::Unremoved)?;
     Ok(earlier.len())
 }
 
@@ -57,8 +108,8 @@ pub fn clear(store: &Store, person: &Person) -> Result<usize, String> {
 ///
 /// # Errors
 /// The record cannot be written.
-pub fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
-    store.note(kind, fields).map_err(|error| format!("not done, because it cannot be logged: {error}"))
+pub fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), AnswerError> {
+    store.note(kind, fields).map_err(AnswerError::Unlogged)
 }
 
 /// An approval of this call, for its next attempt.
@@ -86,12 +137,12 @@ pub fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
 ///
 /// # Errors
 /// The reason why this call cannot be approved with this scope.
-pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<Grant, String> {
+pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<Grant, AnswerError> {
     if scope != Scope::Once && once.reason.trim().is_empty() {
-        return Err("an approval for more than one call needs --reason".into());
+        return Err(AnswerError::NoReason);
     }
     if scope != Scope::Once && call.core {
-        return Err("a core rule stopped this call: it can only be approved once".into());
+        return Err(AnswerError::Core);
     }
     let within = match scope {
         Scope::Once | Scope::Session => call.holder(),
@@ -99,7 +150,7 @@ pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<
         Scope::Repository => call.workspace.clone(),
     };
     if scope != Scope::Once && within.is_empty() {
-        return Err(format!("this call belongs to no {}", scope.name()));
+        return Err(AnswerError::OutOfScope(scope));
     }
     let time = now();
     let exact = call.mark(scope).to_owned();
@@ -130,10 +181,10 @@ pub fn usual_length_in_words(scope: Scope) -> &'static str {
 ///
 /// # Errors
 /// It is not a duration, or too long.
-pub fn written_length(written: &str) -> Result<u64, String> {
+pub fn written_length(written: &str) -> Result<u64, AnswerError> {
     duration(written)
         .filter(|length| (1..=MAX_LENGTH).contains(length))
-        .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", written))
+        .ok_or_else(|| AnswerError::Duration(written.to_owned()))
 }
 
 /// The reason why a person cannot approve a call that they have seen.
@@ -208,14 +259,14 @@ pub fn covers(grant: &Grant) -> String {
 ///
 /// # Errors
 /// It cannot be logged or written; the call is then not approved.
-pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<Reaches, String> {
+pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<Reaches, AnswerError> {
     let bound = call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>();
     let reaches = Reaches::of(store, call);
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
         "by": grant.by, "reason": grant.reason, "bound": bound, "late": reaches == Reaches::TooLate});
     record(store, "approval", fields)?;
     store.forget_old_grants();
-    store.answer(call, grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
+    store.answer(call, grant, signer).map_err(AnswerError::Unwritten)?;
     Ok(reaches)
 }
 
@@ -223,10 +274,10 @@ pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -
 ///
 /// # Errors
 /// It cannot be logged or written.
-pub fn reject(store: &Store, call: &Pending, person: &Person, reason: &str) -> Result<(), String> {
+pub fn reject(store: &Store, call: &Pending, person: &Person, reason: &str) -> Result<(), AnswerError> {
     let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": reason});
     record(store, "denial", fields)?;
-    store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(|error| error.to_string())
+    store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(AnswerError::Unremoved)
 }
 
 /// Refuses a call with a message to the agent, which is sent now and when the agent retries within the lifetime of an
@@ -239,14 +290,14 @@ pub fn refuse(
     (call, person): (&Pending, &Person),
     message: &str,
     signer: &Signer,
-) -> Result<Reaches, String> {
+) -> Result<Reaches, AnswerError> {
     let message: String = message.chars().take(MAX_MESSAGE).collect();
     let reaches = Reaches::of(store, call);
     let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": message,
         "late": reaches == Reaches::TooLate});
     record(store, "denial", fields)?;
     let no = Grant { allow: false, ..once(call, person, &message) };
-    store.answer(call, &no, signer).map_err(|error| error.to_string())?;
+    store.answer(call, &no, signer).map_err(AnswerError::Unwritten)?;
     Ok(reaches)
 }
 

@@ -1,5 +1,6 @@
 //! Determines the public key in force: the one named by the hook entries in the user's home or by root.
 
+use super::error::SigningError;
 use super::key::PublicKey;
 use super::passphrase::Pin;
 use crate::system::os;
@@ -50,7 +51,7 @@ impl InForce {
         let mut found: Vec<(String, String)> = of_entries(home);
         match of_root() {
             Ok(of_root) => found.extend(of_root),
-            Err(why) => return InForce::Disputed(why),
+            Err(why) => return InForce::Disputed(why.to_string()),
         }
         InForce::new(&found, named, Pin::is_kept(state))
     }
@@ -108,16 +109,16 @@ fn text_of(file: &Path) -> Option<String> {
 ///
 /// # Errors
 /// The file can be written by a user other than root.
-pub(crate) fn of_root() -> Result<Option<(String, String)>, String> {
+pub(crate) fn of_root() -> Result<Option<(String, String)>, SigningError> {
     let Some(user) = os::user() else { return Ok(None) };
     let file: PathBuf = Path::new(OF_ROOT).join(user.to_string());
     let Ok(data) = fs::symlink_metadata(&file) else { return Ok(None) };
     let place = file.display().to_string();
     let is_roots = |path: &Path| os::stat(path).is_ok_and(|stat| stat.is_of_root() && !stat.others_may_write());
     if !data.is_file() || !file.ancestors().all(is_roots) {
-        return Err(format!("{place} does not belong to root alone"));
+        return Err(SigningError::OthersMayWrite(file));
     }
-    let text = fs::read_to_string(&file).map_err(|error| format!("{place}: {error}"))?;
+    let text = fs::read_to_string(&file).map_err(|source| SigningError::File { file, source })?;
     Ok(Some((text.trim().to_owned(), place)))
 }
 

@@ -1,5 +1,6 @@
 //! Derives a signing key from a passphrase.
 
+use super::error::SigningError;
 use super::key::PublicKey;
 use crate::system::files::put_as_it_is;
 use crate::system::{clock, hex, random};
@@ -43,9 +44,9 @@ impl Pin {
     ///
     /// # Errors
     /// The passphrase is too short.
-    pub fn new(state: &Path, passphrase: &str) -> Result<Pin, String> {
+    pub fn new(state: &Path, passphrase: &str) -> Result<Pin, SigningError> {
         if passphrase.chars().count() < MIN_PASSPHRASE {
-            return Err(format!("a passphrase has at least {MIN_PASSPHRASE} characters"));
+            return Err(SigningError::TooShort(MIN_PASSPHRASE));
         }
         let mut salt = vec![0; 16];
         random::fill(&mut salt);
@@ -58,10 +59,10 @@ impl Pin {
     ///
     /// # Errors
     /// The file is missing or invalid.
-    pub fn read(state: &Path) -> Result<Pin, String> {
+    pub fn read(state: &Path) -> Result<Pin, SigningError> {
         let file = folder(state).join("key.json");
-        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let damaged = || format!("{}: it is damaged", file.display());
+        let text = fs::read_to_string(&file).map_err(|source| SigningError::File { file: file.clone(), source })?;
+        let damaged = || SigningError::Damaged(file.clone());
         let map: Map<String, Value> = serde_json::from_str(&text).map_err(|_| damaged())?;
         let number = |key: &str| map.get(key)?.as_u64().and_then(|number| u32::try_from(number).ok());
         let word = |key: &str| map.get(key).and_then(Value::as_str);
@@ -88,19 +89,19 @@ impl Pin {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn keep(&self) -> Result<(), String> {
+    pub fn keep(&self) -> Result<(), SigningError> {
         let text = json!({
             "schema": "reflex/pin-v1", "salt": hex::encode(&self.salt), "memory_kib": self.cost.0,
             "passes": self.cost.1, "lanes": self.cost.2, "public": self.public.to_string(), "time": clock::now(),
         });
-        put_as_it_is(&self.file(), &text.to_string()).map_err(|error| format!("{}: {error}", self.file().display()))
+        put_as_it_is(&self.file(), &text.to_string()).map_err(|source| SigningError::File { file: self.file(), source })
     }
 
     /// Checks the passphrase.
     ///
     /// # Errors
     /// The passphrase is wrong.
-    pub fn check(&self, passphrase: &str) -> Result<(), String> {
+    pub fn check(&self, passphrase: &str) -> Result<(), SigningError> {
         self.unlock(passphrase).map(drop)
     }
 
@@ -108,20 +109,23 @@ impl Pin {
     ///
     /// # Errors
     /// The passphrase is wrong.
-    pub(super) fn unlock(&self, passphrase: &str) -> Result<SigningKey, String> {
+    pub(super) fn unlock(&self, passphrase: &str) -> Result<SigningKey, SigningError> {
         let key = derived(passphrase, &self.salt, self.cost)?;
-        if key.verifying_key() == self.public.0 { Ok(key) } else { Err("this is not the passphrase".into()) }
+        if key.verifying_key() == self.public.0 { Ok(key) } else { Err(SigningError::WrongPassphrase) }
     }
 }
 
 /// Derives the signing key with Argon2id. No file contains it, and another passphrase yields another key, so that an
 /// old passphrase is worthless once the hook entries name the new key.
-fn derived(passphrase: &str, salt: &[u8], (memory, passes, lanes): (u32, u32, u32)) -> Result<SigningKey, String> {
-    let failed = |error: argon2::Error| format!("the key cannot be derived: {error}");
-    let params = Params::new(memory, passes, lanes, Some(32)).map_err(failed)?;
+fn derived(
+    passphrase: &str,
+    salt: &[u8],
+    (memory, passes, lanes): (u32, u32, u32),
+) -> Result<SigningKey, SigningError> {
+    let params = Params::new(memory, passes, lanes, Some(32)).map_err(SigningError::Underivable)?;
     let mut seed = Zeroizing::new([0_u8; 32]);
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
         .hash_password_into(passphrase.as_bytes(), salt, seed.as_mut())
-        .map_err(failed)?;
+        .map_err(SigningError::Underivable)?;
     Ok(SigningKey::from_bytes(&seed))
 }

@@ -1,5 +1,6 @@
 //! Signs a person's statements, and verifies the signatures if a hook entry names a key.
 
+use super::error::SigningError;
 use super::in_force::InForce;
 use super::passphrase::{Pin, folder};
 use super::statement::{self, Kind};
@@ -33,20 +34,20 @@ impl Store {
     ///
     /// # Errors
     /// The passphrase is wrong, the hook entries contradict each other, or the key's file is missing.
-    pub fn signer(&self, ask: impl FnOnce() -> Option<String>) -> Result<Signer, String> {
+    pub fn signer(&self, ask: impl FnOnce() -> Option<String>) -> Result<Signer, SigningError> {
         match self.key_in_force() {
             InForce::Unprotected => Ok(Signer(None)),
             key @ (InForce::Disputed(_) | InForce::Detached) => {
-                Err(format!("no approval counts: {}", key.problem().unwrap_or_default()))
+                Err(SigningError::NoKeyInForce(key.problem().unwrap_or_default().to_owned()))
             }
             InForce::Key(key) => {
                 let pin = Pin::read(&self.folder)?;
                 if pin.public != *key {
-                    return Err(format!("{} belongs to another key than the hook entries name", pin.file().display()));
+                    return Err(SigningError::OtherKey(pin.file()));
                 }
                 // The memory of this process must not be readable by other processes of the user from here on.
                 os::hide_memory();
-                let passphrase = Zeroizing::new(ask().ok_or("no passphrase was entered")?);
+                let passphrase = Zeroizing::new(ask().ok_or(SigningError::NoPassphrase)?);
                 pin.unlock(&passphrase).map(|key| Signer(Some(key)))
             }
         }

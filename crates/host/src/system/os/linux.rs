@@ -174,20 +174,19 @@ pub(crate) fn adopt_strays() {
 /// Leaves the network except for the loopback.
 ///
 /// # Errors
-/// The reason why the system does not allow it.
-pub(crate) fn leave_network() -> Result<(), String> {
+/// The system does not allow it.
+pub(crate) fn leave_network() -> std::io::Result<()> {
     use rustix::process::{getgid, getuid};
     use rustix::thread::UnshareFlags;
 
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     #[expect(deprecated, reason = "the one in its place is unsafe for the sake of flags that are not used here")]
     let left = rustix::thread::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET);
-    left.map_err(|error| format!("no namespace can be made: {error}"))?;
-    let map = |file: &str, text: String| fs::write(file, text).map_err(|error| format!("{file}: {error}"));
-    map("/proc/self/setgroups", "deny".into())?;
-    map("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    map("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    raise_loopback().map_err(|error| format!("the loopback cannot be raised: {error}"))
+    left?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    raise_loopback()
 }
 
 /// Asks the kernel to bring up the first interface, which is the loopback.

@@ -235,8 +235,8 @@ pub(crate) fn adopt_strays() {}
 ///
 /// # Errors
 /// Always: this system requires the superuser for it.
-pub(crate) fn leave_network() -> Result<(), String> {
-    Err("this system has no way to do that".into())
+pub(crate) fn leave_network() -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -215,6 +215,6 @@ fn raw(process: Pid) -> Option<rustix::process::Pid> {
 ///
 /// # Errors
 /// Never on these systems.
-pub(crate) fn parent() -> Result<Option<Pid>, String> {
+pub(crate) fn parent() -> io::Result<Option<Pid>> {
     Ok(getppid().and_then(|parent| Pid::try_from(parent.as_raw_nonzero().get()).ok()))
 }

@@ -207,8 +207,8 @@ fn taskkill(process: Pid, end: End, more: &[&str]) -> bool {
 ///
 /// # Errors
 /// Always: it is not queried yet.
-pub(crate) fn parent() -> Result<Option<Pid>, String> {
-    Err("on Windows the programs that started this one cannot be seen yet".into())
+pub(crate) fn parent() -> io::Result<Option<Pid>> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Fills a slice with random bytes from the system.
@@ -322,6 +322,6 @@ pub(crate) fn adopt_strays() {}
 ///
 /// # Errors
 /// Always: this system does not support it.
-pub(crate) fn leave_network() -> Result<(), String> {
-    Err("this system has no way to do that".into())
+pub(crate) fn leave_network() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }

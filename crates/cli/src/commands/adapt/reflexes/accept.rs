@@ -39,7 +39,8 @@ impl Before {
         }
         let what = package.map_or("reflexes remove".to_owned(), |package| format!("reflexes add {}", package.name));
         let store = here.host.store();
-        let Some(signer) = Consent::sign(&store, "Accept it for this workspace?")? else { return Ok(false) };
+        let signer = Consent::sign(&store, "Accept it for this workspace?").map_err(|error| error.to_string())?;
+        let Some(signer) = signer else { return Ok(false) };
         trust::accept(&store, &offer.approval(by, &what), &signer).map_err(|error| format!("cannot write: {error}"))?;
         Ok(true)
     }

@@ -155,7 +155,7 @@ fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
     let digest = package.digest();
     let fields = json!({"reflex": package.name, "from": plan.origin.shown(), "digest": digest, "by": by,
         "capabilities": package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities"))});
-    record(&here.host.store(), "reflex-added", fields)?;
+    record(&here.host.store(), "reflex-added", fields).map_err(|error| error.to_string())?;
     let source = match (&plan.origin, in_place(home, &plan.origin)) {
         (Origin::Official(name), _) => name.clone(),
         (_, Some(source)) => source,
@@ -175,7 +175,8 @@ fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> 
     if home.folder.starts_with(&here.workspace) || *store.key_in_force() == InForce::Unprotected {
         return Ok(());
     }
-    let signer = Consent::sign(&store, "Let it reach what it asks for?")?.ok_or("not added")?;
+    let signer = Consent::sign(&store, "Let it reach what it asks for?").map_err(|error| error.to_string())?;
+    let signer = signer.ok_or("not added")?;
     accept_reflex(&store, digest, by, &signer).map_err(|error| format!("cannot write: {error}"))
 }
 
@@ -227,7 +228,8 @@ pub(super) fn remove(context: &Context, matches: &ArgMatches) -> u8 {
     if !may_weaken(&store, "reflexes remove") {
         return exit_code::FOUND;
     }
-    let done = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name})).and_then(|()| {
+    let noted = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name}));
+    let done = noted.map_err(|error| error.to_string()).and_then(|()| {
         let before = Before::read(&here, &home);
         home.remove(&entry.source, &name)?;
         before.with(&here, &home, None, &person.name)

@@ -3,8 +3,8 @@
 use crate::terminal::screen::Key;
 use crate::terminal::visible::visible;
 use reflex_host::answers::{
-    clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length, usual_length_in_words,
-    written_length,
+    AnswerError, clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length,
+    usual_length_in_words, written_length,
 };
 use reflex_host::person::Person;
 use reflex_host::signing::{InForce, Signer};
@@ -390,14 +390,14 @@ impl<'l> List<'l> {
             return;
         }
         let grant = match obstacle(call) {
-            Some(problem) => Err(problem),
+            Some(problem) => Err(AnswerError::Obstacle(problem)),
             None => scoped(once(call, self.person, reason), call, scope, length),
         };
         match grant {
             Ok(grant) if self.pane == Pane::Opened => self.ask(Question::Id(Box::new(grant))),
             Ok(grant) if self.is_shared => self.ask(Question::Proof(Box::new(grant))),
             Ok(grant) => self.question = Question::Approval(Box::new(grant)),
-            Err(problem) => self.message = visible(&problem),
+            Err(problem) => self.message = visible(&problem.to_string()),
         }
     }
 
@@ -422,7 +422,7 @@ impl<'l> List<'l> {
             self.message = if key != Key::Char('y') {
                 "not cleared".into()
             } else if let Err(problem) = clear(&self.store, self.person) {
-                visible(&problem)
+                visible(&problem.to_string())
             } else {
                 "cleared; those calls stay blocked".into()
             };
@@ -468,7 +468,7 @@ impl<'l> List<'l> {
                 match length {
                     Ok(length) if scope == Scope::Once => self.ask_approval(scope, length, ""),
                     Ok(length) => self.ask(Question::Reason(scope, length)),
-                    Err(problem) => self.message = visible(&problem),
+                    Err(problem) => self.message = visible(&problem.to_string()),
                 }
             }
             Question::Reason(scope, length) => self.ask_approval(scope, length, typed),
@@ -484,7 +484,7 @@ impl<'l> List<'l> {
             Question::Message => self.refuse(&call, typed),
             Question::Edit => match self.context.host(Mode::default()).instead(&call, typed) {
                 Ok(instead) => self.question = Question::Edited(Box::new(instead)),
-                Err(problem) => self.message = visible(&problem),
+                Err(problem) => self.message = visible(&problem.to_string()),
             },
             Question::None
             | Question::Approval(_)
@@ -515,11 +515,11 @@ impl<'l> List<'l> {
     fn prove(&mut self, call: &Pending, grant: Grant, input: String) {
         let done = if self.is_signed() {
             let signer = self.store.signer(|| Some(input));
-            signer.and_then(|signer| give(&self.store, (call, &grant), &signer))
+            signer.map_err(AnswerError::from).and_then(|signer| give(&self.store, (call, &grant), &signer))
         } else if input.trim() == call.id {
             give(&self.store, (call, &grant), self.signer)
         } else {
-            Err("that is not the id of the call".into())
+            Err(AnswerError::OtherId)
         };
         if done.is_err() {
             // Further input still belongs to the question: as list keys it could deny or edit a call.
@@ -529,7 +529,7 @@ impl<'l> List<'l> {
     }
 
     /// Says what became of an answer, and shows the next call that waits.
-    fn done(&mut self, call: &Pending, done: Result<&'static str, String>) {
+    fn done(&mut self, call: &Pending, done: Result<&'static str, AnswerError>) {
         match done {
             Ok(said) => {
                 self.message = format!("{}: {said}", named(call));
@@ -537,7 +537,7 @@ impl<'l> List<'l> {
                 self.calls.retain(|other| other.id != call.id);
                 self.leave();
             }
-            Err(problem) => self.message = visible(&problem),
+            Err(problem) => self.message = visible(&problem.to_string()),
         }
     }
 
