@@ -67,6 +67,25 @@ pub(crate) enum Error {
         /// The remedy.
         remedy: String,
     },
+    /// A run that keeps what it destroys cannot write backups.
+    #[error("not started: {what}, so a backup could not be written. Remedy: {remedy}")]
+    Unkept {
+        /// The obstacle.
+        what: String,
+        /// The remedy.
+        remedy: String,
+    },
+    /// Earlier records exist and cannot be read, so that an empty answer would be false.
+    #[error("{what}, so earlier calls are not known. Remedy: {remedy}")]
+    UnreadableState {
+        /// The obstacle.
+        what: String,
+        /// The remedy.
+        remedy: String,
+    },
+    /// A call is in no list, because its file cannot be read.
+    #[error("{} is damaged, so its call is not listed; delete that file: the call stays blocked", .0.display())]
+    DamagedCall(PathBuf),
     /// The working directory is gone or cannot be read.
     #[error("cannot find the working directory: {0}")]
     WorkingDirectory(io::Error),
@@ -203,6 +222,9 @@ impl Error {
             | Error::State(_)
             | Error::Unremoved { .. }
             | Error::StateFolder { .. }
+            | Error::UnreadableState { .. }
+            | Error::Unkept { .. }
+            | Error::DamagedCall(_)
             | Error::WorkingDirectory(_) => Fault::Machine,
             Error::Untrusted { .. }
             | Error::Locked(_)

@@ -24,6 +24,7 @@ mod cut_log;
 mod doctor;
 mod dotfiles;
 mod ending;
+mod exit_codes;
 mod explain;
 mod export;
 mod git_hooks;

@@ -61,7 +61,7 @@ fn an_agent_lists_but_does_not_restore_in_place() {
     here.sh("rm notes.md");
     assert!(here.undo(&[]).stdout.contains(&id));
     assert!(here.undo(&["--json"]).json()["kept"][0]["id"] == id.as_str());
-    assert_eq!(here.undo(&[&id]).code, 2);
+    assert_eq!(here.undo(&[&id]).code, 1);
     assert!(!here.has("notes.md"));
 }
 
@@ -70,7 +70,7 @@ fn an_agent_restores_only_within_its_project_and_under_the_old_names() {
     let here = Here::new();
     let id = here.kept("cp a config/.env");
     let outside = here.machine.root().join("elsewhere");
-    assert_eq!(here.undo(&[&id, "--to", outside.to_str().unwrap()]).code, 2);
+    assert_eq!(here.undo(&[&id, "--to", outside.to_str().unwrap()]).code, 1);
     assert!(!outside.exists());
     assert_eq!(here.undo(&[&id, "--to", "back"]).code, 0);
     assert!(here.has("back/config/.env"));
@@ -80,7 +80,7 @@ fn an_agent_restores_only_within_its_project_and_under_the_old_names() {
     let other = here.machine.root().join("other");
     fs::create_dir_all(other.join(".git")).unwrap();
     let output = here.machine.reflex(["undo", &id, "--to", "back"]).folder(&other).run();
-    assert_eq!((output.code, other.join("back").exists()), (2, false), "{output:?}");
+    assert_eq!((output.code, other.join("back").exists()), (1, false), "{output:?}");
 }
 
 #[test]

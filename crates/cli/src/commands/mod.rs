@@ -6,6 +6,7 @@ mod history;
 mod preview;
 mod setup;
 
+use crate::error::Error;
 use crate::exit_code as code;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, note, print, print_json, was_lost};
@@ -13,6 +14,7 @@ use crate::terminal::unquoted;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use reflex_host::Context;
+use reflex_host::state_folder::unreadable;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -51,11 +53,47 @@ fn run_named() -> u8 {
     // The home of `eval` is that of its events.
     let home = matches.get_one::<String>("home").filter(|_| matches.subcommand_name() != Some("eval"));
     match home.map_or_else(|| Ok(Context::of_user()), Context::at_home) {
-        Ok(context) => run_one(&context, &matches),
+        Ok(context) => {
+            check_state(&context, &matches).map_or_else(|error| error.report(), |()| run_one(&context, &matches))
+        }
         Err(problem) => {
             complain(&problem.to_string());
             code::USAGE
         }
+    }
+}
+
+/// Commands that tell of earlier calls, or act on them.
+const READERS: [&str; 16] = [
+    "allow",
+    "appeal",
+    "approve",
+    "audit",
+    "deny",
+    "gc",
+    "grants",
+    "pending",
+    "redo",
+    "report",
+    "report-fp",
+    "status",
+    "suggest",
+    "ui",
+    "undo",
+    "why",
+];
+
+/// Fails a command that would say that earlier calls do not exist, only because it cannot read them.
+fn check_state(context: &Context, matches: &ArgMatches) -> Result<(), Error> {
+    let reads = match matches.subcommand() {
+        // Drawn many times a minute, in a line that has no space for a remedy.
+        Some(("status", matches)) => !matches.get_flag("line"),
+        Some((name, _)) => READERS.contains(&name),
+        None => false,
+    };
+    match unreadable(context.folders()).filter(|_| reads) {
+        Some(trouble) => Err(Error::UnreadableState { what: trouble.what, remedy: trouble.fix }),
+        None => Ok(()),
     }
 }
 
@@ -599,10 +637,7 @@ fn man(matches: &ArgMatches) -> u8 {
     let Some(folder) = matches.get_one::<PathBuf>("dir") else { return code::USAGE };
     match clap_mangen::generate_to(grammar(), folder) {
         Ok(()) => code::OK,
-        Err(error) => {
-            complain(&format!("{}: {error}", folder.display()));
-            code::FOUND
-        }
+        Err(source) => Error::File { file: folder.clone(), source }.report(),
     }
 }
 

@@ -1,12 +1,12 @@
-//! Checks that the state folder is writable: the log, approvals and copies need it.
+//! Checks that the state folder can be read and written: the log, approvals and copies are there.
 
 use super::trouble::Trouble;
 use crate::system::files::make_folder;
 use crate::system::folders::Folders;
 use crate::system::random;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Size of the probe. An empty file would fit on a full disk.
 const PROBE: [u8; 4096] = [0; 4096];
@@ -32,6 +32,42 @@ pub fn obstacle(folders: &Folders) -> Option<Trouble> {
     Some(Trouble { what, fix })
 }
 
+/// The problem, if records of earlier calls exist that this user cannot read. A folder that does not exist yet has none.
+pub fn unreadable(folders: &Folders) -> Option<Trouble> {
+    let (path, error) = first_unreadable(&folders.state, DEPTH)?;
+    let path = path.display();
+    let (what, fix) = match error.kind() {
+        ErrorKind::PermissionDenied => {
+            (format!("{path} is not readable by you"), format!("sudo chown -R \"$USER\" {}", folders.state.display()))
+        }
+        ErrorKind::NotADirectory => {
+            (format!("{path}, or a folder above it, is a file"), "move that file away".to_owned())
+        }
+        _ => (format!("{path} cannot be read: {error}"), format!("ls -ld {path}")),
+    };
+    Some(Trouble { what, fix })
+}
+
+/// Levels below the state folder that are looked at. Backups have folders of their own below that.
+const DEPTH: usize = 2;
+
+fn first_unreadable(folder: &Path, depth: usize) -> Option<(PathBuf, io::Error)> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        Err(error) => return Some((folder.to_owned(), error)),
+        Ok(entries) => entries,
+    };
+    entries.flatten().find_map(|entry| {
+        let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        if kind.is_dir() && depth > 0 {
+            return first_unreadable(&path, depth - 1);
+        }
+        // Another process may have removed it meanwhile.
+        let opened = if kind.is_file() { File::open(&path).map(drop) } else { Ok(()) };
+        opened.err().filter(|error| error.kind() != ErrorKind::NotFound).map(|error| (path, error))
+    })
+}
+
 fn probe(folders: &Folders) -> io::Result<()> {
     let missing: Vec<&Path> = folders.state.ancestors().take_while(|folder| !folder.exists()).collect();
     let done = make_folder(&folders.state).and_then(|()| written(folders));
@@ -55,10 +91,13 @@ mod tests {
     fn a_file_in_the_place_of_the_folder_is_named() {
         let home = tempfile::tempdir().expect("a folder");
         let folders = Folders::below(home.path().to_owned());
+        assert_eq!(unreadable(&folders), None);
         assert_eq!(obstacle(&folders), None);
         assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 0, "the probe is removed");
         fs::create_dir_all(folders.state.parent().expect("a folder above")).expect("a folder");
         fs::write(&folders.state, "").expect("a file");
+        let trouble = unreadable(&folders).expect("a problem");
+        assert!(trouble.what.ends_with("is a file"), "{trouble:?}");
         let trouble = obstacle(&folders).expect("an obstacle");
         assert!(trouble.what.ends_with("is a file") && trouble.fix == "move that file away", "{trouble:?}");
     }

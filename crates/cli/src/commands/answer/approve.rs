@@ -47,10 +47,16 @@ pub(in crate::commands) fn pending(context: &Context, matches: &ArgMatches) -> u
             "schema": "reflex/pending-list-v1", "waiting_now": now, "stopped_earlier": earlier, "pending": rows,
         });
         print_json(&list.to_string());
-        return exit_code::OK;
+    } else {
+        print_rows(&all);
     }
-    print_rows(&all);
-    exit_code::OK
+    end_of_list(&store)
+}
+
+/// The exit status of a list of calls, which lacks those whose files are damaged.
+fn end_of_list(store: &Store) -> u8 {
+    let damaged = store.damaged_calls();
+    damaged.into_iter().map(|file| Error::DamagedCall(file).report()).last().unwrap_or(exit_code::OK)
 }
 
 /// `reflex pending --clear`: removes the calls that no hook waits for.
@@ -257,11 +263,11 @@ pub(in crate::commands) fn grants(context: &Context, matches: &ArgMatches) -> u8
             &json!({"schema": "reflex/grants-v1", "grants": all.iter().map(Grant::json).collect::<Vec<_>>()})
                 .to_string(),
         );
-        return exit_code::OK;
+        return end_of_list(&store);
     }
     if all.is_empty() {
         print("no approvals and no denials");
-        return exit_code::OK;
+        return end_of_list(&store);
     }
     let head = ["ID", "answer", "state", "scope", "used", "ends", "call"];
     let mut table = vec![head.map(str::to_owned).to_vec()];
@@ -280,7 +286,7 @@ pub(in crate::commands) fn grants(context: &Context, matches: &ArgMatches) -> u8
         table.push(cells.map(str::to_owned).to_vec());
     }
     print_table(0, &table);
-    exit_code::OK
+    end_of_list(&store)
 }
 
 /// `reflex off --for 10m --reason …`: refuses no call for a while, then turns on again.
@@ -291,7 +297,6 @@ pub(in crate::commands) fn off(context: &Context, matches: &ArgMatches) -> u8 {
         let done = store.end_pause().map_err(Error::State);
         return finish(done.and_then(|()| Ok(record(&store, "on", json!({}))?)), "the guard is on");
     }
-    let Some(person) = person(&store, "off", "") else { return exit_code::FOUND };
     let written = text(matches, "for");
     let Some(length) = duration(written).filter(|length| (1..=MAX_PAUSE).contains(length)) else {
         complain(&format!("invalid duration `{}` (e.g. 10m; max 8h)", visible(written)));
@@ -302,6 +307,7 @@ pub(in crate::commands) fn off(context: &Context, matches: &ArgMatches) -> u8 {
         complain("say why with --reason");
         return exit_code::USAGE;
     }
+    let Some(person) = person(&store, "off", "") else { return exit_code::FOUND };
     let within = if matches.get_flag("here") { project_here(context) } else { String::new() };
     let pause = Pause { until: now() + length, reason, by: person.name, within };
     print(&format!(

@@ -190,14 +190,14 @@ fn texts(store: &Store, keep: bool) -> io::Result<u8> {
 }
 
 fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
-    if person(store, "audit purge", "").is_none() || !may_weaken(store, "audit purge") {
-        return Ok(exit_code::FOUND);
-    }
     let written = text(matches, "before");
     let Some(before) = time(written) else {
         complain(&format!("`{}` is not a time (e.g. 90d, 2026-11-21)", visible(written)));
         return Ok(exit_code::USAGE);
     };
+    if person(store, "audit purge", "").is_none() || !may_weaken(store, "audit purge") {
+        return Ok(exit_code::FOUND);
+    }
     let mut progress = Progress::default();
     let reason = store.clean(text(matches, "reason"));
     let count = store.log().purge(before, &reason, &mut |records| progress.at(records))?;

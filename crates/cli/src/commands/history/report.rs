@@ -5,6 +5,7 @@ mod page;
 
 use crate::commands::answer::prompt_counts::{self, Asks};
 use crate::commands::history::record::{Record, field, time};
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_in_full, print_json};
@@ -30,15 +31,15 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
         complain(&format!("`{}` is not a time (e.g. 12h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
         return exit_code::USAGE;
     };
+    let log = context.store().log();
     let search = Search { since: Some(timestamp(since)), ..Search::default() };
-    let records = match context.store().log().search(&search, usize::MAX) {
-        Ok(records) => records,
-        Err(error) => {
-            complain(&format!("the audit log: {error}"));
-            return exit_code::INTERNAL;
-        }
-    };
-    let page = Page { since: timestamp(since), until: timestamp(now()), sections: sections(&records) };
+    let (records, checked) =
+        match log.search(&search, usize::MAX).and_then(|found| Ok((found, log.verify(&mut |_| true)?))) {
+            Ok(found) => found,
+            Err(source) => return Error::File { file: log.folder().to_owned(), source }.report(),
+        };
+    let broken = checked.broken.map(|_| "damaged line of the log (`reflex audit verify`)".to_owned());
+    let page = Page { since: timestamp(since), until: timestamp(now()), sections: sections(&records, broken) };
     if matches.get_flag("json") {
         print_json(&page.json().to_string());
     } else if matches.get_flag("html") {
@@ -79,7 +80,7 @@ impl Page {
     }
 }
 
-fn sections(records: &[Record]) -> Vec<Section> {
+fn sections(records: &[Record], broken: Option<String>) -> Vec<Section> {
     let records: Vec<Record> = records.iter().filter(|record| !is_probe(record)).cloned().collect();
     let records = records.as_slice();
     let calls: Vec<&Record> = of_kind(records, "call").filter(|record| !is_end(record) && !is_unread(record)).collect();
@@ -101,7 +102,7 @@ fn sections(records: &[Record]) -> Vec<Section> {
         Section::new("duties", "no required checks", counted(duties(records))),
         Section::new("people", "no answers by people", counted(people(records))),
         Section::new("unjudged", "no unknown tools", counted(unjudged(&calls))),
-        Section::new("gaps", "no gaps", counted(gaps(records))),
+        Section::new("gaps", "no gaps", counted(gaps(records).chain(broken))),
     ]
 }
 

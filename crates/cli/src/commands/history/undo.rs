@@ -75,7 +75,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
             Some(below) => Some(below),
             None => {
                 complain("only a person at a terminal restores to or from a place outside of the project");
-                return exit_code::BLOCK;
+                return exit_code::FOUND;
             }
         },
         (to, _) => to,
@@ -339,7 +339,7 @@ fn aside(host: &Host, backup: &Backup, plan: &Plan, folder: &Path) -> u8 {
 
 fn in_place(host: &Host, backup: &Backup, plan: &Plan) -> u8 {
     let store = host.store();
-    let Some(person) = person(&store, "undo", &backup.id) else { return exit_code::BLOCK };
+    let Some(person) = person(&store, "undo", &backup.id) else { return exit_code::FOUND };
     if plan.is_done() {
         return exit_code::OK;
     }

@@ -87,7 +87,7 @@ impl Run {
     /// Checks that the program is an agent whose hooks are in place, or that it can be supervised.
     fn prepared(context: &Context, host: &Host, matches: &ArgMatches, words: &[String]) -> Result<Run, Error> {
         let program = words.first().map(String::as_str).unwrap_or_default();
-        let supervisor = supervise::wanted(matches)?;
+        let supervisor = supervise::wanted(context, matches)?;
         let agent = agent_of(program);
         match agent {
             // A supervised program needs no hooks.

@@ -6,6 +6,7 @@ use crate::foreground::{self, Wait};
 use crate::terminal::output::complain;
 use clap::ArgMatches;
 use reflex_agents::Agent;
+use reflex_host::state_folder::obstacle;
 use reflex_host::{Context, Counts, Mode, RunChanges, Starts, WatchedRun};
 use reflex_supervise::{Scope, Supervision, is_below_supervisor, occupied, probe};
 use std::io;
@@ -52,19 +53,28 @@ pub(super) enum Sight {
 /// The supervisor that was asked for, if any.
 ///
 /// # Errors
-/// This system cannot supervise.
-pub(super) fn wanted(matches: &ArgMatches) -> Result<Option<Supervisor>, Error> {
+/// This system cannot supervise, or the supervisor could not keep files.
+pub(super) fn wanted(context: &Context, matches: &ArgMatches) -> Result<Option<Supervisor>, Error> {
     let sight = match (matches.get_flag("supervise"), matches.get_flag("watch")) {
         (true, _) => Sight::All,
         (false, true) => Sight::Files,
         (false, false) => return Ok(None),
     };
     match probe() {
-        Ok(()) => Ok(Some(Supervisor::Own(sight))),
+        Ok(()) => check_store(context).map(|()| Some(Supervisor::Own(sight))),
         Err(_) if is_below_supervisor() => Ok(Some(Supervisor::Above)),
         Err(why) if matches.get_flag("best-effort") => Ok(Some(Supervisor::Absent(why))),
         Err(why) => Err(Error::Unsupervised(why)),
     }
+}
+
+/// Checks that backups can be written, because a run that is said to keep what it destroys must be able to.
+///
+/// # Errors
+/// The state folder cannot be written.
+pub(super) fn check_store(context: &Context) -> Result<(), Error> {
+    let trouble = obstacle(context.folders());
+    trouble.map_or(Ok(()), |trouble| Err(Error::Unkept { what: trouble.what, remedy: trouble.fix }))
 }
 
 impl Supervisor {
@@ -167,8 +177,10 @@ pub(super) fn changes_in_words(changes: &RunChanges) -> Vec<String> {
     if !counted.is_empty() {
         lines.push(format!("files: {}{back}", counted.join(", ")));
     }
-    if changes.missed > 0 {
-        lines.push(format!("{} changes could not be looked at, so what they lost is not kept", changes.missed));
+    match changes.missed {
+        0 => {}
+        1 => lines.push("1 change could not be looked at, so what it lost is not kept".into()),
+        missed => lines.push(format!("{missed} changes could not be looked at, so what they lost is not kept")),
     }
     lines.extend(changes.problems.iter().map(|problem| format!("a backup could not be completed yet: {problem}")));
     lines

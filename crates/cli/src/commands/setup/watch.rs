@@ -1,6 +1,6 @@
 //! `reflex watch`: runs one command, and keeps what it deletes or changes.
 
-use crate::commands::setup::supervise::{changes_in_words, run_within};
+use crate::commands::setup::supervise::{changes_in_words, check_store, run_within};
 use crate::exit_code;
 use crate::terminal::output::complain;
 use crate::terminal::visible::visible;
@@ -16,6 +16,9 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     if let Err(why) = probe() {
         complain(&format!("not started: {why}"));
         return exit_code::FOUND;
+    }
+    if let Err(error) = check_store(context) {
+        return error.report();
     }
     let here = std::env::current_dir().unwrap_or_default();
     let run = Arc::new(WatchedRun::new(context.host(Mode::default()), None, &here.to_string_lossy(), &words));

@@ -111,6 +111,14 @@ impl Store {
         all
     }
 
+    /// Files of calls that wait or were answered and that cannot be read, so that their calls are in no list.
+    pub fn damaged_calls(&self) -> Vec<PathBuf> {
+        let entries = self.waiting_entries().into_iter().chain(self.answered_entries());
+        let damaged = entries.filter(|entry| self.read_content(entry).is_none()).map(|entry| self.call_file(&entry));
+        // A call that was answered or cleared meanwhile is gone, not damaged.
+        damaged.filter(|file| file.exists()).collect()
+    }
+
     /// The calls whose answer counts no more although it was never used, newest first.
     fn lapsed_calls(&self) -> Vec<Pending> {
         let now = clock::now();
