@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result, ensure};
 use bench::linear;
 use tasks::project::Project;
 
 use crate::reference;
 
 /// Checks all Markdown pages of the project.
-pub(crate) fn check(project: &Project) -> Result<(), String> {
+pub(crate) fn check(project: &Project) -> Result<()> {
     let mut problems = Vec::new();
     for page in pages(&project.root)? {
         let text = read(&page)?;
@@ -20,11 +21,12 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     problems.extend(bench::stale(project)?);
     problems.extend(linear::stale(project)?);
     problems.extend(reference::stale(project)?);
-    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+    ensure!(problems.is_empty(), problems.join("\n"));
+    Ok(())
 }
 
 /// The pages at the root and in the folders with prose.
-fn pages(root: &Path) -> Result<Vec<PathBuf>, String> {
+fn pages(root: &Path) -> Result<Vec<PathBuf>> {
     let mut pages = Vec::new();
     let mut folders = vec![root.join("docs"), root.join("library")];
     pages.extend(entries(root)?.into_iter().filter(|path| is_page(path)));
@@ -45,13 +47,13 @@ fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md")
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 
-fn read(page: &Path) -> Result<String, String> {
-    fs::read_to_string(page).map_err(|error| format!("cannot read `{}`: {error}", page.display()))
+fn read(page: &Path) -> Result<String> {
+    fs::read_to_string(page).with_context(|| format!("cannot read `{}`", page.display()))
 }
 
 /// The files that a page links to, outside of code. URLs and anchors are not checked.

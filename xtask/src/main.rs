@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use anyhow::{Context, Result};
 use bench::{adapters, layout, linear, supervise};
 use bindings::recipes;
 use signal_hook::consts::SIGINT;
@@ -164,15 +165,15 @@ fn without_binary<'a>(words: &[&'a str]) -> (Option<&'a Path>, Vec<&'a str>) {
 }
 
 /// Prints the duration of a task or its problem.
-fn report(done: Result<(), String>, start: Instant) -> ExitCode {
+fn report(done: Result<()>, start: Instant) -> ExitCode {
     match done {
         Ok(()) => {
             // The client of a test server may have closed the pipe.
             let _ = writeln!(io::stdout(), "done in {}", steps::duration(start.elapsed()));
             ExitCode::SUCCESS
         }
-        Err(problem) => {
-            eprintln!("{problem}");
+        Err(error) => {
+            eprintln!("{error:#}");
             ExitCode::FAILURE
         }
     }
@@ -182,16 +183,12 @@ fn report(done: Result<(), String>, start: Instant) -> ExitCode {
 const TESTS: &str = "tests";
 
 /// Runs a suite that uses the release in a hostile home, if this machine supports it.
-fn hermetic_release(words: &[&str], suite: impl FnOnce(&Project) -> Result<(), String>) -> Result<(), String> {
+fn hermetic_release(words: &[&str], suite: impl FnOnce(&Project) -> Result<()>) -> Result<()> {
     hermetic_of(None, words, suite)
 }
 
 /// The same with the program in a file, if one is given.
-fn hermetic_of(
-    binary: Option<&Path>,
-    words: &[&str],
-    suite: impl FnOnce(&Project) -> Result<(), String>,
-) -> Result<(), String> {
+fn hermetic_of(binary: Option<&Path>, words: &[&str], suite: impl FnOnce(&Project) -> Result<()>) -> Result<()> {
     let project = project()?;
     let release = release::given_or_built(&project, binary)?;
     if hermetic::play(&project, &release.binary, words)? { Ok(()) } else { suite(&project) }
@@ -201,11 +198,11 @@ fn logs(project: &Project) -> PathBuf {
     project.target.join("test-logs")
 }
 
-fn project() -> Result<Project, String> {
+fn project() -> Result<Project> {
     Project::of_environment()
 }
 
-fn check(project: &Project) -> Result<(), String> {
+fn check(project: &Project) -> Result<()> {
     format_and_lints(project)?;
     // Most changes break examples of the library, so these belong to the inner loop.
     let quick = ["--workspace", "--lib", "--bins", "--test", "all", "--", "house", "library"];
@@ -213,7 +210,7 @@ fn check(project: &Project) -> Result<(), String> {
     doc_tests(project)
 }
 
-fn test(project: &Project) -> Result<(), String> {
+fn test(project: &Project) -> Result<()> {
     format_and_lints(project)?;
     // Fast checks run first.
     step("rustdoc", || {
@@ -226,17 +223,17 @@ fn test(project: &Project) -> Result<(), String> {
     tests(project, "tests", &["--workspace"])
 }
 
-fn doc_tests(project: &Project) -> Result<(), String> {
+fn doc_tests(project: &Project) -> Result<()> {
     step("examples in comments", || {
         succeed(&mut project.cargo(&["test", "--workspace", "--locked", "--doc"])).map(drop)
     })
 }
 
-fn run_tests(project: &Project, selection: &[&str]) -> Result<(), String> {
+fn run_tests(project: &Project, selection: &[&str]) -> Result<()> {
     suite::run(suite::build(project, selection)?, &[], &logs(project))
 }
 
-fn tests(project: &Project, name: &str, selection: &[&str]) -> Result<(), String> {
+fn tests(project: &Project, name: &str, selection: &[&str]) -> Result<()> {
     let executables = step(&format!("build of {name}"), || suite::build(project, selection))?;
     let words: Vec<&str> = [TESTS].into_iter().chain(selection.iter().copied()).collect();
     step(name, || {
@@ -246,7 +243,7 @@ fn tests(project: &Project, name: &str, selection: &[&str]) -> Result<(), String
 }
 
 /// Thousands of calls: an unoptimized build would take three times as long as all other tests together.
-fn attacks(project: &Project) -> Result<(), String> {
+fn attacks(project: &Project) -> Result<()> {
     let release = release::build(project)?;
     let executables = suite::build(project, &["--package", "reflex-guard", "--test", "all", "--", "attacks"])?;
     step("attacks", || {
@@ -256,12 +253,12 @@ fn attacks(project: &Project) -> Result<(), String> {
 }
 
 /// Runs a program of `dev/` on the checkout and returns what it prints.
-fn beside(project: &Project, name: &str) -> Result<String, String> {
+fn beside(project: &Project, name: &str) -> Result<String> {
     let mut cargo = project.cargo(&["run", "--quiet", "--locked", "--package", name, "--"]);
     succeed(cargo.arg(&project.root))
 }
 
-fn format_and_lints(project: &Project) -> Result<(), String> {
+fn format_and_lints(project: &Project) -> Result<()> {
     step("format", || succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
     step("prose", || beside(project, "prose")).map(|out| print!("{out}"))?;
     step("shape", || beside(project, "shape"))?;
@@ -274,7 +271,7 @@ fn format_and_lints(project: &Project) -> Result<(), String> {
 
 /// The workspaces beside the main one use its crates, so a new dependency of those makes their lock files stale. They
 /// are built far less often than the main one.
-fn lock_files(project: &Project) -> Result<(), String> {
+fn lock_files(project: &Project) -> Result<()> {
     let is_current = |folder: &str, more: &[&str]| {
         let mut cargo = project.cargo(&["update", "--quiet", "--workspace", "--locked"]);
         succeed(cargo.args(more).current_dir(project.root.join(folder))).map(drop)
@@ -283,12 +280,12 @@ fn lock_files(project: &Project) -> Result<(), String> {
         // The index is asked only for what this machine has never seen.
         is_current(folder, &["--offline"])
             .or_else(|_| is_current(folder, &[]))
-            .map_err(|problem| format!("`cargo update --workspace` in {folder}/ updates its lock file:\n{problem}"))
+            .with_context(|| format!("`cargo update --workspace` in {folder}/ updates its lock file"))
     })
 }
 
 /// Advisories are skipped, because their database would have to be downloaded.
-fn dependencies(project: &Project) -> Result<(), String> {
+fn dependencies(project: &Project) -> Result<()> {
     let is_installed = succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
     if !is_installed && std::env::var_os("CI").is_none() {
         println!("skip  dependencies: `cargo install --locked cargo-deny` brings the tool; CI insists on it");
@@ -298,7 +295,7 @@ fn dependencies(project: &Project) -> Result<(), String> {
 }
 
 #[cfg(unix)]
-fn play_clients(project: &Project, names: &[&str]) -> Result<(), String> {
+fn play_clients(project: &Project, names: &[&str]) -> Result<()> {
     let release = release::build(project)?;
     clients::run(&project.root, &release.binary, &owned(names))
 }
@@ -309,6 +306,6 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 #[cfg(not(unix))]
-fn play_clients(_project: &Project, _names: &[&str]) -> Result<(), String> {
-    Err("the client cases run on Unix only".into())
+fn play_clients(_project: &Project, _names: &[&str]) -> Result<()> {
+    anyhow::bail!("the client cases run on Unix only")
 }

@@ -6,6 +6,7 @@
 use std::env::consts::OS;
 use std::process::Command;
 
+use anyhow::{Result, anyhow, bail};
 use tasks::project::Project;
 use tasks::steps::{step, succeed};
 
@@ -23,9 +24,9 @@ const TARGETS: [Target; 3] = [
 ];
 
 /// Checks the named targets, or all, with the entire workspace. The host system is skipped, because the tests cover it.
-pub(crate) fn check(project: &Project, names: &[&str]) -> Result<(), String> {
+pub(crate) fn check(project: &Project, names: &[&str]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| !TARGETS.iter().any(|target| target.name == **name)) {
-        return Err(format!("unknown target `{unknown}`"));
+        bail!("unknown target `{unknown}`");
     }
     let is_named = |target: &&Target| names.is_empty() || names.contains(&target.name);
     for target in TARGETS.iter().filter(is_named).filter(|target| !target.name.contains(OS)) {
@@ -34,15 +35,14 @@ pub(crate) fn check(project: &Project, names: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_for(project: &Project, target: &Target) -> Result<(), String> {
+fn check_for(project: &Project, target: &Target) -> Result<()> {
     let mut cargo = cargo(project, target);
     cargo.arg("--workspace").args(target.not_yet.iter().flat_map(|package| ["--exclude", package]));
-    succeed(&mut cargo)
-        .map_err(|problem| format!("{problem}\n`rustup target add {}` brings the target", target.name))?;
+    succeed(&mut cargo).map_err(|error| anyhow!("{error:#}\n`rustup target add {}` brings the target", target.name))?;
     // A package that compiles must leave the list, so that it keeps compiling.
     let Some(next) = target.not_yet.first() else { return Ok(()) };
     match succeed(self::cargo(project, target).args(["--package", next])) {
-        Ok(_) => Err(format!("{next} compiles for {}: take it off the list", target.name)),
+        Ok(_) => bail!("{next} compiles for {}: take it off the list", target.name),
         Err(_) => Ok(()),
     }
 }

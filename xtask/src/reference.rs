@@ -2,6 +2,7 @@
 //! users' files.
 
 use crate::agent_pages;
+use anyhow::{Context, Error, Result};
 use reflex_rules::schema;
 use reflex_tables::compile::{Entry, Kind, Sources};
 use serde_json::Value;
@@ -10,17 +11,17 @@ use std::path::Path;
 use tasks::project::Project;
 
 /// Writes all pages.
-pub(crate) fn write(project: &Project) -> Result<(), String> {
+pub(crate) fn write(project: &Project) -> Result<()> {
     for (file, text) in pages(project)? {
         let path = project.root.join(file);
-        fs::write(&path, text).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
         println!("wrote {file}");
     }
     Ok(())
 }
 
 /// The pages that differ from what would be generated now.
-pub(crate) fn stale(project: &Project) -> Result<Vec<String>, String> {
+pub(crate) fn stale(project: &Project) -> Result<Vec<String>> {
     let pages = pages(project)?;
     let is_stale = |(file, text): &(&str, String)| {
         fs::read_to_string(project.root.join(file)).ok().as_deref() != Some(text.as_str())
@@ -28,7 +29,7 @@ pub(crate) fn stale(project: &Project) -> Result<Vec<String>, String> {
     Ok(pages.iter().filter(|page| is_stale(page)).map(|(file, _)| format!("{file}: run `cargo xtask docs`")).collect())
 }
 
-fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
+fn pages(project: &Project) -> Result<Vec<(&'static str, String)>> {
     let schema = |value: Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
     Ok(vec![
         ("docs/reference/rules.md", rules(&project.root)?),
@@ -36,33 +37,30 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/judged.md", judged(&project.root)?),
         ("docs/reference/secrets.md", secrets(&project.root)?),
         ("docs/reference/agents.md", agent_pages::page()),
-        ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
-        ("docs/reference/policy.schema.json", schema(schema::policy()).map_err(|error| error.to_string())?),
-        (
-            "docs/reference/reflex.schema.json",
-            schema(reflex_script::schema::manifest()).map_err(|error| error.to_string())?,
-        ),
+        ("docs/reference/rule.schema.json", schema(schema::rule())?),
+        ("docs/reference/policy.schema.json", schema(schema::policy())?),
+        ("docs/reference/reflex.schema.json", schema(reflex_script::schema::manifest())?),
     ])
 }
 
 /// The entries in a folder of the library, by id.
-fn entries(root: &Path, folder: &str, kind: Kind) -> Result<Vec<Entry>, String> {
+fn entries(root: &Path, folder: &str, kind: Kind) -> Result<Vec<Entry>> {
     let folder = root.join("library").join(folder);
     let mut sources = Sources::default();
-    let found = fs::read_dir(&folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
+    let found = fs::read_dir(&folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     let mut files: Vec<_> = found.flatten().map(|entry| entry.path()).collect();
     files.sort();
     for file in files {
-        let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
+        sources.add(kind, &name, &text).map_err(Error::msg)?;
     }
     let mut entries = sources.entries().to_vec();
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(entries)
 }
 
-fn rules(root: &Path) -> Result<String, String> {
+fn rules(root: &Path) -> Result<String> {
     let entries = entries(root, "rules", Kind::Rules)?;
     let mut page = format!(
         "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The rules of the library\n\n\
@@ -85,7 +83,7 @@ fn rules(root: &Path) -> Result<String, String> {
 }
 
 /// The rules that apply in the mode `allow-all`, with their decisions under the default policy.
-fn core(root: &Path) -> Result<String, String> {
+fn core(root: &Path) -> Result<String> {
     let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Calls that `allow-all` does not let pass\n\n\
          The rules of the tier `core`. They stop a call under `reflex mode allow-all` and `reflex run --allow-all`, too; a\n\
          person can still approve one call once. See [unattended.md](../unattended.md).\n\n\
@@ -106,7 +104,7 @@ fn core(root: &Path) -> Result<String, String> {
     Ok(page)
 }
 
-fn judged(root: &Path) -> Result<String, String> {
+fn judged(root: &Path) -> Result<String> {
     let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Rules that a model may judge\n\n\
          In [auto-pilot](../auto-pilot.md) a model may answer the questions of these rules, and of no others.\n\n\
          | rule | about | the loss is not final, because |\n|---|---|---|\n"
@@ -121,7 +119,7 @@ fn judged(root: &Path) -> Result<String, String> {
     Ok(page)
 }
 
-fn secrets(root: &Path) -> Result<String, String> {
+fn secrets(root: &Path) -> Result<String> {
     let entries = entries(root, "secrets", Kind::Secrets)?;
     let mut page = format!(
         "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The secrets of the library\n\n\

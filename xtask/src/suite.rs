@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use tasks::project::Project;
@@ -69,7 +70,7 @@ impl Executable {
 
 /// Builds the tests selected by these arguments of `cargo test`; of integration tests only the modules after `--`, if
 /// there are any.
-pub(crate) fn build(project: &Project, selection: &[&str]) -> Result<Vec<Executable>, String> {
+pub(crate) fn build(project: &Project, selection: &[&str]) -> Result<Vec<Executable>> {
     let mut parts = selection.split(|argument| *argument == "--");
     let (selection, modules) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let mut cargo = project.cargo(&["test", "--no-run", "--locked", "--message-format", "json-render-diagnostics"]);
@@ -86,7 +87,7 @@ pub(crate) fn build(project: &Project, selection: &[&str]) -> Result<Vec<Executa
 }
 
 /// Splits an executable of merged tests by module.
-fn split(merged: &Executable, package: &str, modules: &[&str]) -> Result<Vec<Executable>, String> {
+fn split(merged: &Executable, package: &str, modules: &[&str]) -> Result<Vec<Executable>> {
     let listed = succeed(Command::new(&merged.path).args(["--list", "--format", "terse"]).current_dir(&merged.folder))?;
     let mut tests: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
@@ -139,8 +140,8 @@ struct Ended {
 ///
 /// # Errors
 /// The output of each failed test, or a message if no test ran.
-pub(crate) fn run(executables: Vec<Executable>, arguments: &[&str], logs: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(logs).map_err(|error| format!("cannot make `{}`: {error}", logs.display()))?;
+pub(crate) fn run(executables: Vec<Executable>, arguments: &[&str], logs: &Path) -> Result<()> {
+    std::fs::create_dir_all(logs).with_context(|| format!("cannot make `{}`", logs.display()))?;
     let workers = thread::available_parallelism().map_or(1, usize::from) * PER_CORE;
     let queue = Mutex::new(VecDeque::from(executables));
     let next = || queue.lock().ok()?.pop_front();
@@ -227,7 +228,7 @@ fn event(executable: &str, line: &str) -> Option<Ended> {
 
 /// # Errors
 /// The output of the failed tests.
-fn summarize(ended: &[Ended]) -> Result<(), String> {
+fn summarize(ended: &[Ended]) -> Result<()> {
     let of = |outcome: Outcome| ended.iter().filter(move |test| test.outcome == outcome);
     let mut slowest: Vec<&Ended> = ended.iter().collect();
     slowest.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
@@ -244,9 +245,10 @@ fn summarize(ended: &[Ended]) -> Result<(), String> {
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     if failed > 0 {
         let failures = of(Outcome::Failed).map(|test| format!("---- {}\n{}", test.name, test.output));
-        return Err(failures.collect::<Vec<_>>().join("\n"));
+        bail!(failures.collect::<Vec<_>>().join("\n"));
     }
-    if passed == 0 { Err("no test ran".into()) } else { Ok(()) }
+    ensure!(passed > 0, "no test ran");
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
 use super::ground::Ground;
@@ -29,17 +30,17 @@ pub(crate) struct Cost {
 }
 
 /// Measures each of [`PAYLOADS`], in turns, with a new state, in which no calls wait for a person.
-pub(crate) fn measure(root: &Path, binary: &Path) -> Result<Vec<Cost>, String> {
+pub(crate) fn measure(root: &Path, binary: &Path) -> Result<Vec<Cost>> {
     let ground = Ground::named("agent")?;
     let hook = |(agent, file): &(&'static str, &'static str)| {
         let payload = payload(&root.join("crates/agents/tests/fixtures").join(file), &ground.repo)?;
         Ok(Hook { caller: Caller { agent, event: event(file) }, binary, ground: &ground, payload })
     };
-    let hooks: Vec<Hook<'_>> = PAYLOADS.iter().map(hook).collect::<Result<_, String>>()?;
+    let hooks: Vec<Hook<'_>> = PAYLOADS.iter().map(hook).collect::<Result<_>>()?;
     for (hook, (agent, _)) in hooks.iter().zip(PAYLOADS) {
         let answer = hook.answer()?;
         if !answer.is_permission() {
-            return Err(format!("{agent}: the hook answers `{}`", answer.shown()));
+            bail!("{agent}: the hook answers `{}`", answer.shown());
         }
     }
     let count = |hook: &Hook<'_>| has_valgrind().then(|| hook.instructions()).transpose();
@@ -60,10 +61,9 @@ fn event(file: &'static str) -> &'static str {
 }
 
 /// The recorded payload with the command, the folder and the session of a measured call.
-fn payload(file: &Path, repo: &Path) -> Result<String, String> {
-    let text = fs::read_to_string(file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
-    let fields: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|error| format!("`{}`: {error}", file.display()))?;
+fn payload(file: &Path, repo: &Path) -> Result<String> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    let fields: Map<String, Value> = serde_json::from_str(&text).with_context(|| format!("`{}`", file.display()))?;
     Ok(Value::from(adapted(fields, &repo.to_string_lossy())).to_string())
 }
 

@@ -3,6 +3,8 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, ensure};
+
 use super::ground::Ground;
 use super::measure::{CLAUDE, Hook, median};
 use super::payloads;
@@ -22,7 +24,7 @@ pub(crate) const WHY: &str = "git is asked more than once";
 pub(crate) const COMMANDS: [&str; 4] = ["git reset --hard", "git checkout .", "git clean -fd", "rm of 2,048 paths"];
 
 /// Median times, in hundredths of that of `git status`, one for each of [`COMMANDS`].
-pub(crate) fn measure(binary: &std::path::Path) -> Result<Vec<u32>, String> {
+pub(crate) fn measure(binary: &std::path::Path) -> Result<Vec<u32>> {
     let ground = Ground::large(FILES)?;
     // The first `git status` refreshes the index; later ones show the usual time.
     status(&ground)?;
@@ -49,11 +51,12 @@ pub(crate) fn measure(binary: &std::path::Path) -> Result<Vec<u32>, String> {
     Ok(medians.iter().map(|median| (median / status * 100.0).round() as u32).collect())
 }
 
-fn status(ground: &Ground) -> Result<Duration, String> {
+fn status(ground: &Ground) -> Result<Duration> {
     let mut git = Command::new("git");
     git.arg("status").current_dir(&ground.repo).env("HOME", &ground.home).env("GIT_CONFIG_NOSYSTEM", "1");
     git.stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
-    let status = git.status().map_err(|error| format!("`git status`: {error}"))?;
-    if status.success() { Ok(start.elapsed()) } else { Err("`git status` fails".into()) }
+    let status = git.status().context("`git status`")?;
+    ensure!(status.success(), "`git status` fails");
+    Ok(start.elapsed())
 }

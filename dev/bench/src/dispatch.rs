@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Error, Result};
 use reflex_tables::compile::{Kind, Sources, list};
 
 use super::ground::Ground;
@@ -28,7 +29,7 @@ pub(crate) struct Dispatch {
 }
 
 /// Measures with a part of the rules and with all.
-pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec<Dispatch>, String> {
+pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec<Dispatch>> {
     let (complete, all) = blob(root, usize::MAX)?;
     let (part, few) = blob(root, FEW)?;
     let smaller = with_other_library(binary, ground, &complete, &part)?;
@@ -43,44 +44,44 @@ pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec
 
 /// Compiles the library with at most `most` rules and returns it with the number of rules. Every n-th rule is taken, so
 /// that each effect loses some.
-fn blob(root: &Path, limit: usize) -> Result<(Vec<u8>, usize), String> {
+fn blob(root: &Path, limit: usize) -> Result<(Vec<u8>, usize)> {
     let mut sources = Sources::default();
     let (mut seen, mut taken) = (0, 0);
     let all = count(root)?;
     for (kind, folder) in Kind::ALL {
         for file in files(&root.join("library").join(folder))? {
-            let text =
-                fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+            let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
             // A rule contains the name of its file, which must be the same as in the build, or the bytes differ.
             let name = format!("{folder}/{}", file.file_name().unwrap_or_default().to_string_lossy());
             if kind != Kind::Rules || limit >= all {
-                sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
+                sources.add(kind, &name, &text).map_err(Error::msg)?;
                 continue;
             }
-            let mut entries = list(&text)?;
+            let mut entries = list(&text).map_err(Error::msg).with_context(|| name.clone())?;
             entries.retain(|_| {
                 seen += 1;
                 let keeps = seen * limit / all > taken;
                 taken += usize::from(keeps);
                 keeps
             });
-            let text = serde_json::to_string(&entries).map_err(|error| error.to_string())?;
-            sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
+            let text = serde_json::to_string(&entries).with_context(|| name.clone())?;
+            sources.add(kind, &name, &text).map_err(Error::msg)?;
         }
     }
-    Ok((sources.blob()?, all.min(limit)))
+    Ok((sources.blob().map_err(Error::msg)?, all.min(limit)))
 }
 
-fn count(root: &Path) -> Result<usize, String> {
+fn count(root: &Path) -> Result<usize> {
     let mut count = 0;
     for file in files(&root.join("library/rules"))? {
-        count += list(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?.len();
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        count += list(&text).map_err(Error::msg).with_context(|| file.display().to_string())?.len();
     }
     Ok(count)
 }
 
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("cannot list `{}`: {error}", folder.display()))?;
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot list `{}`", folder.display()))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
@@ -94,24 +95,25 @@ fn root(blob: &[u8]) -> usize {
 }
 
 /// Copies the binary with `part` in place of `whole`.
-fn with_other_library(binary: &Path, ground: &Ground, complete: &[u8], part: &[u8]) -> Result<PathBuf, String> {
-    let mut bytes = fs::read(binary).map_err(|error| format!("cannot read `{}`: {error}", binary.display()))?;
+fn with_other_library(binary: &Path, ground: &Ground, complete: &[u8], part: &[u8]) -> Result<PathBuf> {
+    let mut bytes = fs::read(binary).with_context(|| format!("cannot read `{}`", binary.display()))?;
     let start = complete.get(..64).unwrap_or(complete);
     let at = bytes.windows(start.len()).position(|window| window == start);
     let place = at.and_then(|at| bytes.get_mut(at..at + complete.len())).filter(|place| *place == complete);
-    let place = place.ok_or("the binary does not hold this library: build it again")?;
+    let place = place.context("the binary does not hold this library: build it again")?;
     place.fill(0);
-    place.get_mut(..part.len()).ok_or("the smaller library is not smaller")?.copy_from_slice(part);
+    place.get_mut(..part.len()).context("the smaller library is not smaller")?.copy_from_slice(part);
     // The compiler has inlined the offset of the root's record, which is the last one, so it is moved to that offset.
     let record = part.get(root(part)..).unwrap_or_default();
     let old = root(complete);
     let room = place.get_mut(old..old + record.len()).filter(|_| old >= part.len());
-    room.ok_or("the smaller library is hardly smaller")?.copy_from_slice(record);
+    room.context("the smaller library is hardly smaller")?.copy_from_slice(record);
     if let (Some(word), Some(before)) = (place.get_mut(8..12), complete.get(8..12)) {
         word.copy_from_slice(before);
     }
     let copy = ground.folder.join("reflex-few");
-    fs::write(&copy, bytes).map_err(|error| format!("cannot write `{}`: {error}", copy.display()))?;
-    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
+    fs::write(&copy, bytes).with_context(|| format!("cannot write `{}`", copy.display()))?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("cannot make `{}` executable", copy.display()))?;
     Ok(copy)
 }

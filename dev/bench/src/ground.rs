@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
+use anyhow::{Context, Result};
 use tasks::steps::succeed;
 
 const PARTS: u32 = 20;
@@ -36,14 +37,14 @@ impl Ground {
     ///
     /// The folder is outside of this checkout: inside, the home would be part of the checkout's repository and affect
     /// the verdicts.
-    pub(crate) fn prepare() -> Result<Self, String> {
+    pub(crate) fn prepare() -> Result<Self> {
         Self::named("bench")
     }
 
     /// The same with the hook's state in memory; `None` if this machine has no such folder.
     ///
     /// Only the state is there: a home in memory would be a temporary folder, and the verdicts would be others.
-    pub(crate) fn in_memory() -> Result<Option<Self>, String> {
+    pub(crate) fn in_memory() -> Result<Option<Self>> {
         let memory = Path::new(MEMORY).join(format!("reflex-tmpfs-{:07}", std::process::id()));
         if !Path::new(MEMORY).is_dir() || fs::create_dir_all(&memory).is_err() {
             return Ok(None);
@@ -52,7 +53,7 @@ impl Ground {
         let state = ground.home.join(STATE);
         let linked = fs::create_dir_all(state.parent().unwrap_or(&ground.home)).and_then(|()| link(&memory, &state));
         ground.memory = Some(memory);
-        linked.map_err(|error| format!("cannot link `{}`: {error}", state.display()))?;
+        linked.with_context(|| format!("cannot link `{}`", state.display()))?;
         Ok(Some(ground))
     }
 
@@ -64,24 +65,24 @@ impl Ground {
     }
 
     /// The same at another path; every name has five characters.
-    pub(crate) fn named(name: &str) -> Result<Self, String> {
+    pub(crate) fn named(name: &str) -> Result<Self> {
         let ground = Self::at(name);
-        let shown = |error: io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
-        fs::create_dir_all(&ground.repo).map_err(shown)?;
-        ground.write_tracked().map_err(shown)?;
+        let shown = || format!("cannot prepare `{}`", ground.folder.display());
+        fs::create_dir_all(&ground.repo).with_context(shown)?;
+        ground.write_tracked().with_context(shown)?;
         ground.git(&["init", "-q", "-b", "main"])?;
         ground.git(&["add", "-A"])?;
         ground.git(&["commit", "-q", "-m", "start"])?;
-        ground.write_built().map_err(shown)?;
+        ground.write_built().with_context(shown)?;
         Ok(ground)
     }
 
     /// Creates a repository with this number of small files, in folders of a hundred.
-    pub(crate) fn large(files: usize) -> Result<Self, String> {
+    pub(crate) fn large(files: usize) -> Result<Self> {
         let ground = Self::at(&format!("{files:05}"));
         for index in 0..files {
             let written = ground.file(&Self::name(index), &format!("fn f{index}() {{}}\n"));
-            written.map_err(|error| format!("cannot prepare `{}`: {error}", ground.folder.display()))?;
+            written.with_context(|| format!("cannot prepare `{}`", ground.folder.display()))?;
         }
         ground.git(&["init", "-q", "-b", "main"])?;
         ground.git(&["add", "-A"])?;
@@ -90,7 +91,7 @@ impl Ground {
     }
 
     /// Creates an empty repository in a home with these rule files; the path has the same length as any other.
-    pub(crate) fn with_rules(name: usize, files: &[String]) -> Result<Self, String> {
+    pub(crate) fn with_rules(name: usize, files: &[String]) -> Result<Self> {
         let ground = Self::at(&format!("{name:05}"));
         let rules = ground.home.join(".config/reflex/rules");
         let written = fs::create_dir_all(&ground.repo).and_then(|()| {
@@ -99,7 +100,7 @@ impl Ground {
                 fs::write(rules.join(format!("rule-{number:03}.yaml")), text)
             })
         });
-        written.map_err(|error| format!("cannot prepare `{}`: {error}", ground.folder.display()))?;
+        written.with_context(|| format!("cannot prepare `{}`", ground.folder.display()))?;
         ground.git(&["init", "-q", "-b", "main"])?;
         Ok(ground)
     }
@@ -144,7 +145,7 @@ impl Ground {
         file.set_modified(UNIX_EPOCH + Duration::from_secs(DATE))
     }
 
-    fn git(&self, arguments: &[&str]) -> Result<(), String> {
+    fn git(&self, arguments: &[&str]) -> Result<()> {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "core.autocrlf=false"]);
         // A collection in the background would change the repository during a measurement, and outlive it.

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use anyhow::{Context, Result, bail, ensure};
+
 use super::ground::Ground;
 use super::measure::{CLAUDE, Hook};
 use super::payloads;
@@ -20,18 +22,18 @@ pub(crate) const CASES: [(&str, usize, usize); 2] =
 pub(crate) const WHY: &str = "each kept file is also digested and listed, and the list is synced to the disk";
 
 /// Shortest times, in hundredths of that of `cp -a`, one for each of [`CASES`].
-pub(crate) fn measure(binary: &Path) -> Result<Vec<u32>, String> {
+pub(crate) fn measure(binary: &Path) -> Result<Vec<u32>> {
     CASES.iter().enumerate().map(|(number, (_, files, bytes))| of(binary, (90_000 + number, *files, *bytes))).collect()
 }
 
-fn of(binary: &Path, (name, files, bytes): (usize, usize, usize)) -> Result<u32, String> {
+fn of(binary: &Path, (name, files, bytes): (usize, usize, usize)) -> Result<u32> {
     let ground = Ground::with_rules(name, &[])?;
-    let transcript = |error: std::io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
-    write(&ground.repo.join("work"), files, bytes).map_err(transcript)?;
+    let transcript = || format!("cannot prepare `{}`", ground.folder.display());
+    write(&ground.repo.join("work"), files, bytes).with_context(transcript)?;
     let hook = Hook { caller: CLAUDE, binary, ground: &ground, payload: payloads::shell("rm -rf work", &ground.repo) };
     let answer = hook.answer()?;
     if !answer.shown().contains("reflex undo") {
-        return Err(format!("the files are not kept: {}", answer.shown()));
+        bail!("the files are not kept: {}", answer.shown());
     }
     let (mut kept, mut copied) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -55,12 +57,13 @@ fn write(folder: &Path, files: usize, bytes: usize) -> std::io::Result<()> {
 }
 
 /// Copies all blocks, even if the file system could share them.
-fn copy(ground: &Ground) -> Result<Duration, String> {
+fn copy(ground: &Ground) -> Result<Duration> {
     let to = ground.folder.join("copy");
     let _ = fs::remove_dir_all(&to);
     let mut cp = Command::new("cp");
     cp.args(["-a", "--reflink=never"]).arg(ground.repo.join("work")).arg(&to);
     let start = Instant::now();
-    let status = cp.status().map_err(|error| format!("`cp -a`: {error}"))?;
-    if status.success() { Ok(start.elapsed()) } else { Err("`cp -a` fails".into()) }
+    let status = cp.status().context("`cp -a`")?;
+    ensure!(status.success(), "`cp -a` fails");
+    Ok(start.elapsed())
 }

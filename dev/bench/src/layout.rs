@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context, Result};
 use tasks::project::Project;
 use tasks::release::{self, ORDER};
 use tasks::steps::step;
@@ -51,16 +52,16 @@ INSERT BEFORE .rodata;
 ///
 /// # Errors
 /// The build or the measurement fails, or the script cannot be written.
-pub fn write(project: &Project) -> Result<(), String> {
+pub fn write(project: &Project) -> Result<()> {
     let release = release::with_symbols(project)?;
     let texts = commands(&project.root)?;
     let names = step("order of functions", || counted(&release.binary, &Ground::prepare()?, &texts))?;
     let file = project.root.join(ORDER);
-    fs::write(&file, script(&names)).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+    fs::write(&file, script(&names)).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// Names of functions, the most frequent first.
-fn counted(binary: &Path, ground: &Ground, texts: &[String]) -> Result<Vec<String>, String> {
+fn counted(binary: &Path, ground: &Ground, texts: &[String]) -> Result<Vec<String>> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let measured = (0..ROUNDS).flat_map(|_| CALLS.iter().map(|call| call.payload(&ground.repo)));
     for payload in measured.chain(texts.iter().map(|text| shell(text, &ground.repo))) {
@@ -88,10 +89,10 @@ fn names(profile: &str) -> Vec<String> {
 }
 
 /// Ordinary commands of the library: those written without YAML quoting.
-fn commands(root: &Path) -> Result<Vec<String>, String> {
+fn commands(root: &Path) -> Result<Vec<String>> {
     let folder = root.join("library/benign");
-    let shown = |error| format!("cannot read `{}`: {error}", folder.display());
-    let mut files: Vec<_> = fs::read_dir(&folder).map_err(shown)?.flatten().map(|entry| entry.path()).collect();
+    let entries = fs::read_dir(&folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
+    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
     let texts = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect::<String>();
     let plain =

@@ -23,6 +23,7 @@ mod tables;
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context, Result, bail, ensure};
 use tasks::project::Project;
 use tasks::release::{self, Linkage, Release};
 use tasks::steps::step;
@@ -37,7 +38,7 @@ use states::Pair;
 const GROWTH_PERCENT: u32 = 15;
 
 /// Measures MCP servers only, or the calls, the agents and the states, and leaves the rest of the page unchanged.
-fn write_part(project: &Project, binary: Option<&Path>, part: &str) -> Result<(), String> {
+fn write_part(project: &Project, binary: Option<&Path>, part: &str) -> Result<()> {
     let stored = page::read(&project.root)?;
     let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
@@ -47,7 +48,7 @@ fn write_part(project: &Project, binary: Option<&Path>, part: &str) -> Result<()
         with_calls(project, &release, &ground, stored)?
     };
     let file = page::file(&project.root);
-    fs::write(&file, report.render()).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+    fs::write(&file, report.render()).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// The parts of the page that can be measured alone.
@@ -56,7 +57,7 @@ pub const MCP: &str = "mcp";
 pub const CALL_PARTS: &str = "calls";
 
 /// Measures the calls, the agents and the states for a report.
-fn with_calls(project: &Project, release: &Release, ground: &Ground, report: Report) -> Result<Report, String> {
+fn with_calls(project: &Project, release: &Release, ground: &Ground, report: Report) -> Result<Report> {
     let Calls { machine, rows, memory } = calls(release, ground)?;
     let agents = step("agents", || agents::measure(&project.root, &release.binary))?;
     let states = states(release)?;
@@ -64,7 +65,7 @@ fn with_calls(project: &Project, release: &Release, ground: &Ground, report: Rep
 }
 
 /// Measures and writes the page, or only a part of it.
-pub fn write(project: &Project, binary: Option<&Path>, part: &[&str]) -> Result<(), String> {
+pub fn write(project: &Project, binary: Option<&Path>, part: &[&str]) -> Result<()> {
     if let Some(part) = part.first() {
         return write_part(project, binary, part);
     }
@@ -88,10 +89,10 @@ pub fn write(project: &Project, binary: Option<&Path>, part: &[&str]) -> Result<
 }
 
 /// Writes the page and prints it with the missed goals.
-fn written(project: &Project, report: &Report) -> Result<(), String> {
+fn written(project: &Project, report: &Report) -> Result<()> {
     let text = report.render();
     let file = page::file(&project.root);
-    fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    fs::write(&file, &text).with_context(|| format!("cannot write `{}`", file.display()))?;
     println!("{text}");
     for miss in report.misses() {
         println!("over the goal: {miss}");
@@ -106,7 +107,7 @@ struct Calls {
     memory: Option<Time>,
 }
 
-fn calls(release: &Release, ground: &Ground) -> Result<Calls, String> {
+fn calls(release: &Release, ground: &Ground) -> Result<Calls> {
     let mut hooks = hooks(release, ground)?;
     // Instructions are counted first, as in `check`: calls refused in the rounds below wait for a person, and each
     // later call looks for them.
@@ -121,11 +122,12 @@ fn calls(release: &Release, ground: &Ground) -> Result<Calls, String> {
 }
 
 /// The refused call with its state in memory; an error if it is not refused there.
-fn denied<'a>(release: &'a Release, ground: &'a Ground) -> Result<Hook<'a>, String> {
-    let call = CALLS.iter().find(|call| call.name == page::DENIED).ok_or("no call is refused")?;
+fn denied<'a>(release: &'a Release, ground: &'a Ground) -> Result<Hook<'a>> {
+    let call = CALLS.iter().find(|call| call.name == page::DENIED).context("no call is refused")?;
     let hook = Hook { caller: CLAUDE, binary: &release.binary, ground, payload: call.payload(&ground.repo) };
     let answer = hook.answer()?;
-    if answer.is_denial() { Ok(hook) } else { Err(format!("in memory: the hook answers `{}`", answer.shown())) }
+    ensure!(answer.is_denial(), "in memory: the hook answers `{}`", answer.shown());
+    Ok(hook)
 }
 
 /// The name of the processor, and the system.
@@ -141,12 +143,12 @@ fn machine() -> String {
 }
 
 /// Counts with small and large states; nothing without valgrind.
-fn states(release: &Release) -> Result<Vec<Pair>, String> {
+fn states(release: &Release) -> Result<Vec<Pair>> {
     if measure::has_valgrind() { step("states", || states::measure(&release.binary)) } else { Ok(Vec::new()) }
 }
 
 /// Counts instructions again: an error if a call takes far more than the page states, or more than its goal.
-pub fn check(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+pub fn check(project: &Project, binary: Option<&Path>) -> Result<()> {
     let stored = page::read(&project.root)?;
     let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
@@ -173,14 +175,15 @@ pub fn check(project: &Project, binary: Option<&Path>) -> Result<(), String> {
         println!("      {}, {}: {}, {}", case.state, case.call, tables::millions(*small), tables::millions(*large));
     }
     problems.extend(outgrown(&stored.states, &pairs));
-    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+    ensure!(problems.is_empty(), problems.join("\n"));
+    Ok(())
 }
 
 /// Describes the difference if the page is not what this generator writes.
-pub fn stale(project: &Project) -> Result<Option<String>, String> {
+pub fn stale(project: &Project) -> Result<Option<String>> {
     let stored = page::read(&project.root)?;
     let file = page::file(&project.root);
-    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+    let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
     Ok((stored.render() != text).then(|| format!("{}: run `cargo xtask bench`", file.display())))
 }
 
@@ -205,7 +208,7 @@ fn grown(name: &str, before: u32, now: u32) -> Option<String> {
 }
 
 /// The hook with each payload. Fails on a wrong answer, which would be useless to measure.
-fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>, String> {
+fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>> {
     let hooks: Vec<Hook<'_>> = CALLS
         .iter()
         .map(|call| Hook { caller: CLAUDE, binary: &release.binary, ground, payload: call.payload(&ground.repo) })
@@ -217,14 +220,14 @@ fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>, 
             Kind::Deny => answer.is_denial(),
         };
         if !is_right {
-            return Err(format!("{}: the hook answers `{}`", call.name, answer.shown()));
+            bail!("{}: the hook answers `{}`", call.name, answer.shown());
         }
     }
     Ok(hooks)
 }
 
 /// Thousands of instructions for each payload; `None` without valgrind.
-fn instructions(hooks: &[Hook<'_>]) -> Result<Vec<Option<u32>>, String> {
+fn instructions(hooks: &[Hook<'_>]) -> Result<Vec<Option<u32>>> {
     if !measure::has_valgrind() {
         println!("skip  instructions: valgrind is not installed");
         return Ok(vec![None; hooks.len()]);

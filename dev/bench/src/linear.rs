@@ -6,6 +6,8 @@ mod texts;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result, bail, ensure};
+
 use crate::ground::Ground;
 use crate::measure::{CLAUDE, Check, Hook, has_valgrind};
 use bounded::{Input, Measured, growths};
@@ -133,7 +135,7 @@ impl Row {
 }
 
 /// Measures and writes the page; an error if a construct exceeds its budget.
-pub fn write(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+pub fn write(project: &Project, binary: Option<&Path>) -> Result<()> {
     if !has_valgrind() {
         println!("skip  linear: valgrind is not there");
         return Ok(());
@@ -142,7 +144,7 @@ pub fn write(project: &Project, binary: Option<&Path>) -> Result<(), String> {
     let ground = step("ground", Ground::prepare)?;
     let binary = &release.binary;
     let rows = CONSTRUCTS.iter().map(|construct| counted(construct, &SIZES, (binary, &ground)));
-    let rows = rows.collect::<Result<Vec<Row>, String>>()?;
+    let rows = rows.collect::<Result<Vec<Row>>>()?;
     let (part, of_inputs) = inputs(binary, &ground)?;
     let mut page = HEAD.to_owned();
     page.extend(rows.iter().map(Row::line));
@@ -159,14 +161,14 @@ pub fn write(project: &Project, binary: Option<&Path>) -> Result<(), String> {
 }
 
 /// Measures the large inputs only, and leaves the rest of the page unchanged.
-pub fn write_inputs(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+pub fn write_inputs(project: &Project, binary: Option<&Path>) -> Result<()> {
     if !has_valgrind() {
         println!("skip  linear: valgrind is not there");
         return Ok(());
     }
     let page = read(project)?;
-    let (before, rest) = page.split_once(BOUNDED).ok_or("the page has no section about large inputs")?;
-    let (_, after) = rest.split_once(LARGE).ok_or("the page has no section about large calls")?;
+    let (before, rest) = page.split_once(BOUNDED).context("the page has no section about large inputs")?;
+    let (_, after) = rest.split_once(LARGE).context("the page has no section about large calls")?;
     let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
     let (part, problems) = inputs(&release.binary, &ground)?;
@@ -175,10 +177,10 @@ pub fn write_inputs(project: &Project, binary: Option<&Path>) -> Result<(), Stri
 }
 
 /// Measures the large inputs: the section about them, and what exceeds a limit.
-fn inputs(binary: &Path, ground: &Ground) -> Result<(String, Vec<String>), String> {
+fn inputs(binary: &Path, ground: &Ground) -> Result<(String, Vec<String>)> {
     let inputs = bounded::inputs();
     let measured = inputs.iter().map(|input| step(&input.name, || input.measure(binary, ground)));
-    let measured = measured.collect::<Result<Vec<Measured>, String>>()?;
+    let measured = measured.collect::<Result<Vec<Measured>>>()?;
     let all = inputs.iter().zip(&measured);
     let mut problems: Vec<String> = all.flat_map(|(input, measured)| input.problems(measured)).collect();
     let grown = growths(&inputs, &measured).into_iter().filter(|growth| *growth > MAX_GROWTH);
@@ -187,16 +189,16 @@ fn inputs(binary: &Path, ground: &Ground) -> Result<(String, Vec<String>), Strin
 }
 
 /// Writes the page, unless something exceeds a limit.
-fn finish(project: &Project, page: &str, problems: &[String]) -> Result<(), String> {
+fn finish(project: &Project, page: &str, problems: &[String]) -> Result<()> {
     if !problems.is_empty() {
-        return Err(problems.join("\n"));
+        bail!(problems.join("\n"));
     }
     let file = file(&project.root);
-    fs::write(&file, page).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+    fs::write(&file, page).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// Counts a few constructs and inputs again: an error if one takes far more than the page states, or than its limit.
-pub fn check(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+pub fn check(project: &Project, binary: Option<&Path>) -> Result<()> {
     if !has_valgrind() {
         println!("skip  linear: valgrind is not there");
         return Ok(());
@@ -213,13 +215,14 @@ pub fn check(project: &Project, binary: Option<&Path>) -> Result<(), String> {
         let count = step(&input.name, || input.count(&release.binary, &ground))?;
         problems.extend(input.grown(&page, count));
     }
-    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+    ensure!(problems.is_empty(), problems.join("\n"));
+    Ok(())
 }
 
 /// Counts a construct at each of these sizes.
-fn counted(construct: &'static Construct, sizes: &[usize], (binary, ground): (&Path, &Ground)) -> Result<Row, String> {
+fn counted(construct: &'static Construct, sizes: &[usize], (binary, ground): (&Path, &Ground)) -> Result<Row> {
     let count = |size: &usize| Check { binary, ground, text: &construct.text(*size) }.instructions();
-    let counts = step(construct.name, || sizes.iter().map(count).collect::<Result<Vec<u32>, String>>())?;
+    let counts = step(construct.name, || sizes.iter().map(count).collect::<Result<Vec<u32>>>())?;
     Ok(Row { construct, counts })
 }
 
@@ -237,13 +240,13 @@ fn tenths(cell: &str) -> Option<u32> {
     Some(millions.parse::<u32>().ok()? * 1000 + tenth.parse::<u32>().ok().filter(|_| tenth.len() == 1)? * 100)
 }
 
-fn read(project: &Project) -> Result<String, String> {
+fn read(project: &Project) -> Result<String> {
     let file = file(&project.root);
-    fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))
+    fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))
 }
 
 /// Describes the difference if the page is not what this generator writes.
-pub fn stale(project: &Project) -> Result<Option<String>, String> {
+pub fn stale(project: &Project) -> Result<Option<String>> {
     let page = read(project)?;
     let has_row = |name: &str| page.contains(&format!("\n| {name} | "));
     let is_complete = CONSTRUCTS.iter().all(|construct| has_row(construct.name))
@@ -254,7 +257,7 @@ pub fn stale(project: &Project) -> Result<Option<String>, String> {
     Ok((!page.starts_with(HEAD) || !is_complete).then(|| format!("{}: run `cargo xtask linear`", file.display())))
 }
 
-fn times(linkage: Linkage, ratio: impl Fn(&str) -> Result<u32, String>) -> Result<String, String> {
+fn times(linkage: Linkage, ratio: impl Fn(&str) -> Result<u32>) -> Result<String> {
     let mut part = format!(
         "{LARGE}The median time of the hook divided by that of `/bin/true` with the same input, 20 rounds. Build: {}.\n\n\
          | call | time |\n|---|--:|\n",

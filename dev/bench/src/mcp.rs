@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
 use super::ground::Ground;
@@ -37,8 +38,8 @@ pub(crate) struct Added {
 }
 
 /// Measures each of [`CASES`].
-pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>, String> {
-    let xtask = std::env::current_exe().map_err(|error| format!("cannot find xtask: {error}"))?;
+pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>> {
+    let xtask = std::env::current_exe().context("cannot find xtask")?;
     let mut direct = Conversation::start(Command::new(&xtask).arg("mcp"), ground)?;
     let mut guarded = Command::new(binary);
     guarded.arg("--home").arg(&ground.home).args(["mcp", "--name", "echo", "--"]).arg(&xtask).arg("mcp");
@@ -72,11 +73,11 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn start(command: &mut Command, ground: &Ground) -> Result<Self, String> {
+    fn start(command: &mut Command, ground: &Ground) -> Result<Self> {
         command.current_dir(&ground.repo).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut server = command.spawn().map_err(|error| format!("cannot start the server: {error}"))?;
+        let mut server = command.spawn().context("cannot start the server")?;
         let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
-            return Err("the server has no pipes".into());
+            bail!("the server has no pipes");
         };
         let mut conversation = Self { server, input, output: BufReader::new(output) };
         let version = json!({"protocolVersion": "2025-11-25"});
@@ -86,22 +87,22 @@ impl Conversation {
         Ok(conversation)
     }
 
-    fn ask(&mut self, request: &str) -> Result<String, String> {
-        let failed = |error: std::io::Error| format!("the server does not answer: {error}");
-        self.input.write_all(format!("{request}\n").as_bytes()).map_err(failed)?;
+    fn ask(&mut self, request: &str) -> Result<String> {
+        self.input.write_all(format!("{request}\n").as_bytes()).context("the server does not answer")?;
         let mut line = String::new();
-        self.output.read_line(&mut line).map_err(failed)?;
+        self.output.read_line(&mut line).context("the server does not answer")?;
         Ok(line)
     }
 
     /// Identical calls would be a loop, so each call has its own text.
-    fn call(&mut self, number: usize) -> Result<Duration, String> {
+    fn call(&mut self, number: usize) -> Result<Duration> {
         let params = json!({"name": "shout", "arguments": {"text": format!("text {number}")}});
         let request = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).to_string();
         let start = Instant::now();
         let answer = self.ask(&request)?;
         let time = start.elapsed();
-        if answer.contains(&format!("TEXT {number}")) { Ok(time) } else { Err(format!("call {number}: {answer}")) }
+        ensure!(answer.contains(&format!("TEXT {number}")), "call {number}: {answer}");
+        Ok(time)
     }
 }
 

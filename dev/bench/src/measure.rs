@@ -7,6 +7,8 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+
 use super::ground::Ground;
 use tasks::steps::succeed;
 
@@ -52,7 +54,7 @@ pub(crate) struct Check<'a> {
 
 impl Check<'_> {
     /// Runs once under callgrind and returns thousands of instructions.
-    pub(crate) fn instructions(&self) -> Result<u32, String> {
+    pub(crate) fn instructions(&self) -> Result<u32> {
         // Without a home, it would read the user's policy and rules.
         let home = self.ground.home.to_string_lossy();
         counted(self.ground, self.binary, &["check", "--home", &home, "-"].map(str::to_owned), self.text)
@@ -80,9 +82,9 @@ pub(crate) struct Count {
 
 impl Eval<'_> {
     /// Runs once under callgrind.
-    pub(crate) fn count(&self) -> Result<Count, String> {
+    pub(crate) fn count(&self) -> Result<Count> {
         let (text, output) = callgrind(self.ground, self.binary, &["eval".to_owned()], self.event)?;
-        let thousands = total(&text).ok_or("valgrind returned no count of `reflex eval`")?;
+        let thousands = total(&text).context("valgrind returned no count of `reflex eval`")?;
         Ok(Count { thousands, is_complete: !output.stdout.is_empty() })
     }
 }
@@ -118,7 +120,7 @@ impl Answer {
 
 impl Hook<'_> {
     /// Runs the hook once.
-    pub(crate) fn answer(&self) -> Result<Answer, String> {
+    pub(crate) fn answer(&self) -> Result<Answer> {
         let mut command = self.command(self.binary);
         let output = run(command.args(self.arguments()).stderr(Stdio::piped()), &self.payload)?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -126,13 +128,13 @@ impl Hook<'_> {
     }
 
     /// Runs once under callgrind and returns thousands of instructions.
-    pub(crate) fn instructions(&self) -> Result<u32, String> {
+    pub(crate) fn instructions(&self) -> Result<u32> {
         counted(self.ground, self.binary, &self.arguments(), &self.payload)
     }
 
     /// Median time in hundredths of that of a program that does nothing. Uses few rounds, because a large call takes
     /// long.
-    pub(crate) fn ratio(&self) -> Result<u32, String> {
+    pub(crate) fn ratio(&self) -> Result<u32> {
         const ROUNDS: usize = 20;
         let (mut times, mut nothing) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -154,7 +156,7 @@ impl Hook<'_> {
     }
 
     /// Time of one run.
-    pub(crate) fn time(&self) -> Result<Duration, String> {
+    pub(crate) fn time(&self) -> Result<Duration> {
         let mut command = self.command(self.binary);
         let command = command.args(self.arguments()).stderr(Stdio::null());
         let payload = in_turn(&self.payload);
@@ -163,7 +165,7 @@ impl Hook<'_> {
     }
 
     /// Time of a program that exits at once, started with the same input.
-    pub(crate) fn time_of_nothing(&self) -> Result<Duration, String> {
+    pub(crate) fn time_of_nothing(&self) -> Result<Duration> {
         let mut command = self.command(Path::new(NOTHING));
         let command = command.args(self.arguments()).stderr(Stdio::null());
         let start = Instant::now();
@@ -188,19 +190,19 @@ fn command(ground: &Ground, program: &Path) -> Command {
 }
 
 /// Runs a command of `reflex` once under callgrind and returns thousands of instructions.
-pub(crate) fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32, String> {
+pub(crate) fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32> {
     let (text, output) = callgrind(ground, binary, arguments, input)?;
-    total(&text).ok_or_else(|| format!("valgrind returned no count: {}", String::from_utf8_lossy(&output.stderr)))
+    total(&text).with_context(|| format!("valgrind returned no count: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Callgrind's output for one call of the hook, with the mangled names of functions.
-pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<String, String> {
+pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<String> {
     let hook = Hook { caller: CLAUDE, binary, ground, payload: payload.to_owned() };
     callgrind(ground, binary, &hook.arguments(), payload).map(|(text, _)| text)
 }
 
 /// Runs a command under callgrind and returns the contents of callgrind's file and the output.
-fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<(String, Output), String> {
+fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<(String, Output)> {
     let counts = ground.folder.join("callgrind.out");
     let mut valgrind = command(ground, Path::new("valgrind"));
     valgrind.args(["--tool=callgrind", "--demangle=no"]).arg(format!("--callgrind-out-file={}", counts.display()));
@@ -210,15 +212,15 @@ fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) 
     Ok((text, output))
 }
 
-fn run(command: &mut Command, payload: &str) -> Result<Output, String> {
+fn run(command: &mut Command, payload: &str) -> Result<Output> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let shown = |error| format!("`{program}`: {error}");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(shown)?;
+    let shown = || format!("`{program}`");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().with_context(shown)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read its input closes the pipe, which is not an error here.
         let _ = stdin.write_all(payload.as_bytes());
     }
-    child.wait_with_output().map_err(shown)
+    child.wait_with_output().with_context(shown)
 }
 
 /// The time of a call, as a ratio and on this machine.
@@ -231,12 +233,12 @@ pub(crate) struct Time {
 }
 
 /// Median time of each hook in hundredths of that of a program that does nothing.
-pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
+pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>> {
     Ok(times(hooks)?.0.iter().map(|time| time.ratio).collect())
 }
 
 /// Median time of each hook, and that of a program that does nothing, in microseconds.
-pub(crate) fn times(hooks: &[Hook<'_>]) -> Result<(Vec<Time>, u32), String> {
+pub(crate) fn times(hooks: &[Hook<'_>]) -> Result<(Vec<Time>, u32)> {
     let mut medians = medians(hooks)?;
     let nothing = medians.pop().unwrap_or_default();
     let micros = |seconds: f64| (seconds * 1e6).round() as u32;
@@ -247,14 +249,14 @@ pub(crate) fn times(hooks: &[Hook<'_>]) -> Result<(Vec<Time>, u32), String> {
 /// Median time of each hook in seconds, followed by that of a program that does nothing.
 ///
 /// All of them take turns within a round and the first turn rotates, so that a temporary load affects all equally.
-pub(crate) fn medians(hooks: &[Hook<'_>]) -> Result<Vec<f64>, String> {
+pub(crate) fn medians(hooks: &[Hook<'_>]) -> Result<Vec<f64>> {
     let turns = hooks.len() + 1;
     let mut times = vec![Vec::with_capacity(ROUNDS); turns];
     for round in 0..WARM_UP + ROUNDS {
         for turn in (0..turns).map(|turn| (turn + round) % turns) {
             let time = match hooks.get(turn) {
                 Some(hook) => hook.time()?,
-                None => hooks.first().ok_or("nothing to measure")?.time_of_nothing()?,
+                None => hooks.first().context("nothing to measure")?.time_of_nothing()?,
             };
             if round >= WARM_UP {
                 times.get_mut(turn).into_iter().for_each(|times| times.push(time));

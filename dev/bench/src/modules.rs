@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::ground::Ground;
@@ -29,17 +30,17 @@ pub(crate) const WHY: &str = "what a command decodes is analyzed as well";
 pub(crate) const TEXTS: [&str; 3] = ["100 bytes", "500 bytes", "10 KB, encoded four times"];
 
 /// Share of each of [`MODULES`] for each of [`TEXTS`], in percent, rounded up.
-pub(crate) fn measure(binary: &std::path::Path, ground: &Ground) -> Result<Vec<Vec<u32>>, String> {
+pub(crate) fn measure(binary: &std::path::Path, ground: &Ground) -> Result<Vec<Vec<u32>>> {
     [plain(100), plain(500), encoded(10_000)].iter().map(|text| shares(binary, ground, text)).collect()
 }
 
-fn shares(binary: &std::path::Path, ground: &Ground, text: &str) -> Result<Vec<u32>, String> {
+fn shares(binary: &std::path::Path, ground: &Ground, text: &str) -> Result<Vec<u32>> {
     let hook = Hook { caller: CLAUDE, binary, ground, payload: payloads::shell(text, &ground.repo) };
     for _ in 0..CALLS {
         hook.answer()?;
     }
     let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
-    let lines = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;
+    let lines = fs::read_to_string(&log).with_context(|| format!("cannot read `{}`", log.display()))?;
     let spent: Vec<Value> =
         lines.lines().rev().take(COUNTED).filter_map(|line| serde_json::from_str(line).ok()).collect();
     let share = |(_, parts, budget): &(&str, &[&str], u64)| {

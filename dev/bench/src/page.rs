@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Error, Result};
+
 use super::agents::Cost as OfAgent;
 use super::discard;
 use super::dispatch::{self, Dispatch};
@@ -363,21 +365,21 @@ impl Report {
     }
 
     /// Parses a rendered page.
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self> {
         let linkage = text.lines().find_map(|line| {
             let name = line.strip_prefix(BUILD)?.strip_suffix('.')?;
             Linkage::ALL.iter().find(|(_, known)| *known == name).map(|(linkage, _)| *linkage)
         });
         let machine = text.lines().find_map(|line| line.strip_prefix(MACHINE)?.strip_suffix('.'));
-        let rows = CALLS.iter().map(|call| Row::parse(call, text).ok_or_else(|| format!("no row for {}", call.name)));
+        let rows = CALLS.iter().map(|call| Row::parse(call, text).with_context(|| format!("no row for {}", call.name)));
         let cells = |line: &str| line.split('|').skip(1).filter_map(digits).collect::<Vec<u32>>();
         let discards = discard::COMMANDS.iter().map(|command| {
             let line = text.lines().find(|line| line.starts_with(&format!("| `{command}` |")));
-            line.and_then(|line| digits(line.split('|').nth(2)?)).ok_or_else(|| format!("no row for {command}"))
+            line.and_then(|line| digits(line.split('|').nth(2)?)).with_context(|| format!("no row for {command}"))
         });
         let keeps = keep::CASES.iter().map(|(name, ..)| {
             let line = text.lines().find(|line| line.starts_with(&format!("| {name} |")));
-            line.and_then(|line| digits(line.split('|').nth(2)?)).ok_or_else(|| format!("no row for {name}"))
+            line.and_then(|line| digits(line.split('|').nth(2)?)).with_context(|| format!("no row for {name}"))
         });
         let table = text.lines().skip_while(|line| !line.starts_with(&format!("| {RULES} |"))).skip(2);
         let dispatches = table.take_while(|line| line.starts_with('|')).filter_map(|line| {
@@ -414,8 +416,8 @@ impl Report {
             reflexes: costs.collect(),
             modules: modules.collect(),
             searches: searches.collect(),
-            linkage: linkage.ok_or("no known build is named")?,
-            machine: machine.ok_or("no machine is named")?.to_owned(),
+            linkage: linkage.context("no known build is named")?,
+            machine: machine.context("no machine is named")?.to_owned(),
             memory: tables::parse_memory(text),
             agents: tables::parse_agents(text),
             states: tables::parse_states(text),
@@ -457,11 +459,11 @@ pub(crate) fn file(root: &Path) -> PathBuf {
 }
 
 /// Reads the stored report.
-pub(crate) fn read(root: &Path) -> Result<Report, String> {
+pub(crate) fn read(root: &Path) -> Result<Report> {
     let file = file(root);
-    let text = fs::read_to_string(&file).map_err(|error| error.to_string());
+    let text = fs::read_to_string(&file).map_err(Error::from);
     text.and_then(|text| Report::parse(&text))
-        .map_err(|problem| format!("{}: {problem}; `cargo xtask bench` writes it", file.display()))
+        .with_context(|| format!("cannot read `{}`, which `cargo xtask bench` writes", file.display()))
 }
 
 /// Whether the goal for discards applies: not to `rm`, which examines each of its paths.

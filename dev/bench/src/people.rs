@@ -4,6 +4,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use anyhow::{Result, bail};
+
 use super::ground::Ground;
 use super::measure::{CLAUDE, Hook, has_valgrind, medians};
 use super::payloads;
@@ -35,7 +37,7 @@ pub(crate) struct Cost {
 }
 
 /// Measures all cases in turns.
-pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
+pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>> {
     let grounds: Vec<Ground> =
         CASES.iter().map(|(_, files)| Ground::with_rules(*files, &texts(*files))).collect::<Result<_, _>>()?;
     let hooks: Vec<Hook<'_>> = grounds
@@ -48,7 +50,7 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
         hook.answer()?;
         let answer = hook.answer()?;
         if !answer.is_silent() {
-            return Err(format!("rules that say nothing: the hook answers `{}`", answer.shown()));
+            bail!("rules that say nothing: the hook answers `{}`", answer.shown());
         }
     }
     let mut medians = medians(&hooks)?;

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use anyhow::{Context, Result, ensure};
+
 use super::ground::Ground;
 use super::measure::{self, CLAUDE, Hook, has_valgrind};
 use super::payloads;
@@ -27,10 +29,11 @@ pub(crate) struct Cost {
 }
 
 /// Measures each of [`ROWS`] with `git status`, which all reflexes inspect and pass.
-pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>, String> {
+pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>> {
     let transcript = rows(binary, ground)?;
     let costs: Vec<Cost> = transcript.lines().filter_map(Cost::parse).collect();
-    if costs.len() == ROWS.len() { Ok(costs) } else { Err(format!("what was measured cannot be read: {transcript}")) }
+    ensure!(costs.len() == ROWS.len(), "what was measured cannot be read: {transcript}");
+    Ok(costs)
 }
 
 impl Cost {
@@ -41,11 +44,10 @@ impl Cost {
 }
 
 /// A line for each of [`ROWS`]: the ratio and the instructions, or `-`.
-fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
+fn rows(binary: &Path, ground: &Ground) -> Result<String> {
     let mut lines = String::new();
     for row in 0..ROWS.len() {
-        let shown = |error: io::Error| format!("cannot configure reflexes: {error}");
-        configure(ground, row == 1).map_err(shown)?;
+        configure(ground, row == 1).context("cannot configure reflexes")?;
         let hook = Hook { caller: CLAUDE, binary, ground, payload: payloads::shell("git status", &ground.repo) };
         // Counted in a new session, because the other one is long by now. The first call caches data for the next one.
         let session = format!("{row:036}");
@@ -57,7 +59,7 @@ fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
         was_asked(ground)?;
         lines.push_str(&format!("{ratio} {instructions}\n"));
     }
-    fs::remove_file(ground.home.join(LIST)).map_err(|error| error.to_string())?;
+    fs::remove_file(ground.home.join(LIST)).context("cannot remove the reflexes")?;
     Ok(lines)
 }
 
@@ -93,9 +95,10 @@ export default defineReflex({
 "#;
 
 /// Whether the record of the last call names three reflexes that passed.
-fn was_asked(ground: &Ground) -> Result<(), String> {
+fn was_asked(ground: &Ground) -> Result<()> {
     let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
-    let lines = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;
+    let lines = fs::read_to_string(&log).with_context(|| format!("cannot read `{}`", log.display()))?;
     let passed = lines.lines().last().map_or(0, |line| line.matches("\"says\":\"pass\"").count());
-    if passed == 3 { Ok(()) } else { Err(format!("{passed} reflexes of three were asked")) }
+    ensure!(passed == 3, "{passed} reflexes of three were asked");
+    Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::ground::Ground;
@@ -48,12 +49,12 @@ pub(crate) struct Searched {
 }
 
 /// Measures each of [`SEARCHES`].
-pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, String> {
+pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>> {
     let home = ground.folder.join("many");
     let audit = home.join(".local/state/reflex/audit");
     let written = written(binary, ground, &audit, RECORDS).and_then(|()| times(binary, &home, &audit));
     // The log is large, so it is removed right away and not with the ground.
-    fs::remove_dir_all(&home).map_err(|error| format!("cannot remove `{}`: {error}", home.display()))?;
+    fs::remove_dir_all(&home).with_context(|| format!("cannot remove `{}`", home.display()))?;
     let mut medians: Vec<f64> = written?.into_iter().map(median).collect();
     let floor = medians.pop().unwrap_or_default();
     let searched = |time: &f64| Searched {
@@ -64,7 +65,7 @@ pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, S
 }
 
 /// The times of each search, followed by those of `cat`.
-fn times(binary: &Path, home: &Path, audit: &Path) -> Result<Vec<Vec<Duration>>, String> {
+fn times(binary: &Path, home: &Path, audit: &Path) -> Result<Vec<Vec<Duration>>> {
     let mut times = vec![Vec::new(); SEARCHES.len() + 1];
     for round in 0..=ROUNDS {
         for (turn, times) in times.iter_mut().enumerate() {
@@ -80,11 +81,11 @@ fn times(binary: &Path, home: &Path, audit: &Path) -> Result<Vec<Vec<Duration>>,
     Ok(times)
 }
 
-fn search(binary: &Path, home: &Path, words: &[&str]) -> Result<Duration, String> {
+fn search(binary: &Path, home: &Path, words: &[&str]) -> Result<Duration> {
     let mut search = Command::new(binary);
     search.env_clear().env("HOME", home).arg("--home").arg(home).args(["audit", "search"]).args(words);
     let start = Instant::now();
-    let output = search.output().map_err(|error| format!("`{}`: {error}", binary.display()))?;
+    let output = search.output().with_context(|| format!("`{}`", binary.display()))?;
     let time = start.elapsed();
     let found = output.stdout.iter().filter(|byte| **byte == b'\n').count();
     let expected = match words {
@@ -93,39 +94,41 @@ fn search(binary: &Path, home: &Path, words: &[&str]) -> Result<Duration, String
         _ => 0,
     };
     // Measuring a wrong answer would be useless.
-    if found == expected { Ok(time) } else { Err(format!("{words:?}: {found} records, not {expected}")) }
+    ensure!(found == expected, "{words:?}: {found} records, not {expected}");
+    Ok(time)
 }
 
-fn cat(audit: &Path) -> Result<Duration, String> {
-    let entries = fs::read_dir(audit).map_err(|error| format!("cannot list `{}`: {error}", audit.display()))?;
+fn cat(audit: &Path) -> Result<Duration> {
+    let entries = fs::read_dir(audit).with_context(|| format!("cannot list `{}`", audit.display()))?;
     let mut cat = Command::new("cat");
     cat.args(entries.flatten().map(|entry| entry.path())).stdout(Stdio::null());
     let start = Instant::now();
-    let status = cat.status().map_err(|error| format!("`cat`: {error}"))?;
-    if status.success() { Ok(start.elapsed()) } else { Err("`cat` fails".into()) }
+    let status = cat.status().context("`cat`")?;
+    ensure!(status.success(), "`cat` fails");
+    Ok(start.elapsed())
 }
 
 /// Writes a log from records of the hook, repeated with other ids and times. The hash chain is not computed, because a
 /// search does not check it.
-pub(super) fn written(binary: &Path, ground: &Ground, audit: &Path, records: usize) -> Result<(), String> {
-    let shown = |error: std::io::Error| format!("cannot write into `{}`: {error}", audit.display());
+pub(super) fn written(binary: &Path, ground: &Ground, audit: &Path, records: usize) -> Result<()> {
+    let shown = || format!("cannot write into `{}`", audit.display());
     let samples = samples(binary, ground)?;
-    fs::create_dir_all(audit).map_err(shown)?;
+    fs::create_dir_all(audit).with_context(shown)?;
     let current = audit.join("current.jsonl");
     let create = || File::create(&current).map(|file| BufWriter::with_capacity(1 << 20, file));
-    let (mut out, mut length) = (create().map_err(shown)?, 0);
+    let (mut out, mut length) = (create().with_context(shown)?, 0);
     for number in 0..records {
-        let line = samples.get(chosen(number, samples.len())).ok_or("no sample")?.at(number);
-        out.write_all(line.as_bytes()).map_err(shown)?;
+        let line = samples.get(chosen(number, samples.len())).context("no sample")?.at(number);
+        out.write_all(line.as_bytes()).with_context(shown)?;
         length += line.len();
         if length > PART {
             out.flush()
                 .and_then(|()| fs::rename(&current, audit.join(format!("{number:012}.jsonl"))))
-                .map_err(shown)?;
-            (out, length) = (create().map_err(shown)?, 0);
+                .with_context(shown)?;
+            (out, length) = (create().with_context(shown)?, 0);
         }
     }
-    out.flush().map_err(shown)
+    out.flush().with_context(shown)
 }
 
 /// Index of the sample for a record: the last sample is used for the oldest record only, and the first of the others
@@ -162,7 +165,7 @@ impl Sample {
 }
 
 /// The records that the hook writes for calls of many kinds.
-fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>, String> {
+fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>> {
     let calls = calls(&ground.repo);
     for (session, (tool, input)) in calls.iter().enumerate() {
         Hook {
@@ -174,10 +177,11 @@ fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>, String> {
         .answer()?;
     }
     let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
-    let text = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;
+    let text = fs::read_to_string(&log).with_context(|| format!("cannot read `{}`", log.display()))?;
     let mut samples: Vec<Sample> = text.lines().rev().take(calls.len()).filter_map(Sample::parse).collect();
     samples.reverse();
-    if samples.len() == calls.len() { Ok(samples) } else { Err("a call is not in the audit log".into()) }
+    ensure!(samples.len() == calls.len(), "a call is not in the audit log");
+    Ok(samples)
 }
 
 /// Calls of many tools, lengths and verdicts, the common ones first; the last one is the oldest record.

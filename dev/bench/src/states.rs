@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
 use super::ground::{Ground, STATE};
@@ -100,7 +101,7 @@ const RULED: usize = 71_420;
 const LONG_SESSION: usize = 70_500;
 
 /// Counts each of [`CASES`].
-pub(crate) fn measure(binary: &Path) -> Result<Vec<Pair>, String> {
+pub(crate) fn measure(binary: &Path) -> Result<Vec<Pair>> {
     let ground = Ground::with_rules(PLAIN, &[])?;
     let plain = State { binary, ground: &ground };
     // The first calls create the state's folders and files.
@@ -142,38 +143,39 @@ impl State<'_> {
         Hook { caller: CLAUDE, binary: self.binary, ground: self.ground, payload }
     }
 
-    fn count(&self, command: &str, session: usize) -> Result<u32, String> {
+    fn count(&self, command: &str, session: usize) -> Result<u32> {
         self.hook(command, session).instructions()
     }
 
     /// Counts `git status` and a refusal, each in the second call of the session or later.
-    fn counts(&self, session: usize) -> Result<(u32, u32), String> {
+    fn counts(&self, session: usize) -> Result<(u32, u32)> {
         self.hook("git status", session).answer()?;
         Ok((self.count("git status", session)?, self.count("rm -rf ~", session)?))
     }
 
-    fn clear(&self, part: &str) -> Result<(), String> {
+    fn clear(&self, part: &str) -> Result<()> {
         let folder = self.ground.home.join(STATE).join(part);
-        fs::remove_dir_all(&folder).map_err(|error| format!("cannot remove `{}`: {error}", folder.display()))
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))
     }
 
     /// Leaves pending calls: all but the one that is counted, because an agent may have no more of them.
-    fn refuse(&self) -> Result<(), String> {
+    fn refuse(&self) -> Result<()> {
         for number in 1..PENDING {
             let answer = self.hook(&format!("rm -rf ~ ~/old-{number}"), 1_000 + number).answer()?;
             if !answer.is_denial() {
-                return Err(format!("a refusal was expected, but the hook answers `{}`", answer.shown()));
+                bail!("a refusal was expected, but the hook answers `{}`", answer.shown());
             }
         }
         let folder = self.ground.home.join(STATE).join("calls/waiting");
         let kept = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
-        if kept + 1 == PENDING { Ok(()) } else { Err(format!("{kept} calls wait, not {}", PENDING - 1)) }
+        ensure!(kept + 1 == PENDING, "{kept} calls wait, not {}", PENDING - 1);
+        Ok(())
     }
 
     /// Writes grants for calls of another project.
-    fn grant(&self) -> Result<(), String> {
+    fn grant(&self) -> Result<()> {
         let folder = self.ground.home.join(STATE).join("calls/answered");
-        let shown = |error: std::io::Error| format!("cannot write `{}`: {error}", folder.display());
+        let shown = || format!("cannot write `{}`", folder.display());
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
         for number in 0..GRANTS {
             let id = format!("g{number:06}");
@@ -184,19 +186,19 @@ impl State<'_> {
                 "text": format!("git push --force origin topic-{number}"),
             });
             let mark = format!("{number:012x}");
-            fs::create_dir_all(folder.join(&mark)).map_err(shown)?;
+            fs::create_dir_all(folder.join(&mark)).with_context(shown)?;
             let file = folder.join(&mark).join(format!("{id}-c-s-e-{mark}-0-lasting.json"));
-            fs::write(file, json!({"call": {}, "answer": grant}).to_string()).map_err(shown)?;
+            fs::write(file, json!({"call": {}, "answer": grant}).to_string()).with_context(shown)?;
         }
         Ok(())
     }
 
     /// Makes different calls in one session.
-    fn fill_session(&self) -> Result<(), String> {
+    fn fill_session(&self) -> Result<()> {
         for number in 0..SESSION_CALLS {
             let answer = self.hook(&format!("git log -n {number} --oneline"), LONG_SESSION).answer()?;
             if !answer.is_silent() {
-                return Err(format!("call {number} of a session: the hook answers `{}`", answer.shown()));
+                bail!("call {number} of a session: the hook answers `{}`", answer.shown());
             }
         }
         Ok(())
@@ -204,7 +206,7 @@ impl State<'_> {
 }
 
 /// Counts an edit of one file in a repository of this number of files.
-fn of_files(binary: &Path, files: usize) -> Result<u32, String> {
+fn of_files(binary: &Path, files: usize) -> Result<u32> {
     let ground = Ground::large(files)?;
     let (tool, input) = payloads::edit_of(&ground.repo.join(Ground::name(7)));
     let payload = payloads::payload_in(tool, &input, &ground.repo, payloads::SESSION);
@@ -214,7 +216,7 @@ fn of_files(binary: &Path, files: usize) -> Result<u32, String> {
 }
 
 /// Counts `git status` with rules of the user about files, which cannot apply to a command.
-fn with_rules(binary: &Path) -> Result<u32, String> {
+fn with_rules(binary: &Path) -> Result<u32> {
     let rules: Vec<String> = (0..RULES).map(people::of_files).collect();
     let ground = Ground::with_rules(RULED, &[rules.join("---\n")])?;
     thread::sleep(people::REST);
@@ -223,13 +225,13 @@ fn with_rules(binary: &Path) -> Result<u32, String> {
     ruled.hook("git status", 1).answer()?;
     let answer = ruled.hook("git status", 1).answer()?;
     if !answer.is_silent() {
-        return Err(format!("rules that cannot apply: the hook answers `{}`", answer.shown()));
+        bail!("rules that cannot apply: the hook answers `{}`", answer.shown());
     }
     ruled.count("git status", 1)
 }
 
 /// Counts the list of waiting calls, divided by their number.
-fn waiting(binary: &Path) -> Result<Pair, String> {
+fn waiting(binary: &Path) -> Result<Pair> {
     const CODEX: Caller = Caller { agent: "codex", event: "PreToolUse" };
     let ground = Ground::named("waits")?;
     let home = ground.home.to_string_lossy().into_owned();
@@ -246,7 +248,7 @@ fn waiting(binary: &Path) -> Result<Pair, String> {
         }
         let kept = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
         if kept != wanted {
-            return Err(format!("{kept} calls wait, not {wanted}"));
+            bail!("{kept} calls wait, not {wanted}");
         }
         let count = counted(&ground, binary, &["pending", "--json", "--home", &home].map(str::to_owned), "")?;
         Ok(count / wanted as u32)
@@ -256,7 +258,7 @@ fn waiting(binary: &Path) -> Result<Pair, String> {
 }
 
 /// Counts a search for the newest refusals in a log of this length.
-fn of_records(binary: &Path, records: usize) -> Result<u32, String> {
+fn of_records(binary: &Path, records: usize) -> Result<u32> {
     let ground = Ground::named("found")?;
     let home = ground.folder.join("long");
     search::written(binary, &ground, &home.join(STATE).join("audit"), records)?;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, ensure};
 use tasks::project::{Project, TOOLS_HOME, XDG};
 use tasks::release;
 use tasks::steps::{step, succeed};
@@ -210,7 +211,7 @@ impl Measured {
 }
 
 /// Measures all work and writes the page.
-pub fn write(project: &Project) -> Result<(), String> {
+pub fn write(project: &Project) -> Result<()> {
     let Some(Lines { supervised, watched }) = play(project, ROUNDS)? else { return Ok(()) };
     let page = format!(
         "# Supervised runs: figures\n\nWritten by `cargo xtask supervise`, which plays this work plainly and below \
@@ -220,11 +221,11 @@ pub fn write(project: &Project) -> Result<(), String> {
          Below `reflex watch`, which keeps what is deleted or changed ([undo](../undo.md#watched-runs)):\n\n\
          | work | plain | watched | factor | goal |\n|---|---|---|---|---|\n{watched}"
     );
-    fs::write(project.root.join(PAGE), page).map_err(|error| format!("{PAGE}: {error}"))
+    fs::write(project.root.join(PAGE), page).with_context(|| format!("cannot write `{PAGE}`"))
 }
 
 /// Plays all work once below the supervisor; fails if anything of it is refused.
-pub fn check(project: &Project) -> Result<(), String> {
+pub fn check(project: &Project) -> Result<()> {
     play(project, 1).map(drop)
 }
 
@@ -235,11 +236,11 @@ struct Lines {
 }
 
 /// One line of a table for each piece of work; `None` if this system cannot supervise.
-fn play(project: &Project, rounds: usize) -> Result<Option<Lines>, String> {
+fn play(project: &Project, rounds: usize) -> Result<Option<Lines>> {
     let release = release::build(project)?;
     let ground = Ground::new(project, release.binary)?;
     if let Err(why) = succeed(ground.at_home(ground.supervised().args(["--check", "--", "true"]))) {
-        println!("skip  supervised work: {why}");
+        println!("skip  supervised work: {why:#}");
         return Ok(None);
     }
     let mut lines = Lines { supervised: String::new(), watched: String::new() };
@@ -252,7 +253,7 @@ fn play(project: &Project, rounds: usize) -> Result<Option<Lines>, String> {
             continue;
         }
         if let Err(why) = ground.fetch(work) {
-            println!("skip  {}: {why}", work.name);
+            println!("skip  {}: {why:#}", work.name);
             continue;
         }
         let measured = step(work.name, || ground.measure(work, above, rounds))?;
@@ -267,7 +268,8 @@ fn play(project: &Project, rounds: usize) -> Result<Option<Lines>, String> {
         };
     }
     print!("{}{}", lines.supervised, lines.watched);
-    if refused > 0 { Err(format!("{refused} starts of ordinary work were refused")) } else { Ok(Some(lines)) }
+    ensure!(refused == 0, "{refused} starts of ordinary work were refused");
+    Ok(Some(lines))
 }
 
 /// A throw-away home outside of folders for temporary files, which are judged more mildly.
@@ -281,13 +283,13 @@ struct Ground {
 }
 
 impl Ground {
-    fn new(project: &Project, binary: PathBuf) -> Result<Ground, String> {
+    fn new(project: &Project, binary: PathBuf) -> Result<Ground> {
         let folder = project.target.join("supervised");
-        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let failed = || format!("cannot prepare `{}`", folder.display());
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(failed)?;
+            fs::remove_dir_all(&folder).with_context(failed)?;
         }
-        fs::create_dir_all(folder.join("home")).map_err(failed)?;
+        fs::create_dir_all(folder.join("home")).with_context(failed)?;
         Ok(Ground { root: project.root.clone(), folder, reflex: binary, runs: Cell::new(0) })
     }
 
@@ -304,7 +306,7 @@ impl Ground {
         command
     }
 
-    fn fetch(&self, work: &Work) -> Result<(), String> {
+    fn fetch(&self, work: &Work) -> Result<()> {
         let mut shell = Command::new("sh");
         succeed(self.at_home(shell.args(["-c", work.fetch]))).map(drop)
     }
@@ -322,7 +324,7 @@ impl Ground {
         command.env("FETCHED", self.folder.join("fetched")).env("REFLEX", &self.root)
     }
 
-    fn measure(&self, work: &Work, above: Above, rounds: usize) -> Result<Measured, String> {
+    fn measure(&self, work: &Work, above: Above, rounds: usize) -> Result<Measured> {
         let (mut plain, mut guarded) = (Duration::MAX, Duration::MAX);
         let (mut starts, mut refused) = (0, 0);
         for _ in 0..rounds {
@@ -337,19 +339,19 @@ impl Ground {
             let (time, output) = self.timed(work, run)?;
             guarded = guarded.min(time);
             if above == Above::Supervisor {
-                (starts, refused) = summary(&output).ok_or_else(|| format!("no summary: {output}"))?;
+                (starts, refused) = summary(&output).with_context(|| format!("no summary: {output}"))?;
             }
         }
         Ok(Measured { plain, guarded, starts, refused })
     }
 
     /// Runs a command in a new repository. Returns its time and its standard error.
-    fn timed(&self, work: &Work, mut command: Command) -> Result<(Duration, String), String> {
+    fn timed(&self, work: &Work, mut command: Command) -> Result<(Duration, String)> {
         // A new one each time: git may still tidy up in the last one.
         let number = self.runs.get();
         self.runs.set(number + 1);
         let repository = self.folder.join(format!("home/shop-{number}"));
-        fs::create_dir_all(&repository).map_err(|error| error.to_string())?;
+        fs::create_dir_all(&repository).with_context(|| format!("cannot make `{}`", repository.display()))?;
         let prepare = format!(
             "git init -q -b main . && git config user.email a@b.example && git config user.name a && {{ {}; }}",
             work.prepare
@@ -357,10 +359,11 @@ impl Ground {
         succeed(self.at_home(Command::new("sh").args(["-c", &prepare]).current_dir(&repository)))?;
         self.at_home(&mut command).current_dir(&repository).stdin(std::process::Stdio::null());
         let begun = Instant::now();
-        let output = command.output().map_err(|error| error.to_string())?;
+        let output = command.output().with_context(|| format!("{} cannot be started", work.name))?;
         let time = begun.elapsed();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() { Ok((time, errors)) } else { Err(format!("{}: {errors}", work.name)) }
+        ensure!(output.status.success(), "{}: {errors}", work.name);
+        Ok((time, errors))
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, Result, anyhow};
 use tasks::project::{Project, tool};
 use tasks::steps::{step, succeed};
 
@@ -22,9 +23,9 @@ const RULE: &str = "name: no-notes\nevents: [file_write]\nconditions:\n  \
 
 /// # Errors
 /// A package cannot be built or installed, or one of its tests fails.
-pub fn check(project: &Project) -> Result<(), String> {
+pub fn check(project: &Project) -> Result<()> {
     let build = Build::new(project);
-    fs::create_dir_all(&build.out).map_err(|error| format!("{}: {error}", build.out.display()))?;
+    fs::create_dir_all(&build.out).with_context(|| format!("cannot make `{}`", build.out.display()))?;
     step("tests of the shared part", || build.cargo(&["test", "--release", "-q", "-p", "reflex-bindings"]))?;
     step("npm packages", || build.npm_packages())?;
     step("npm packages in an empty folder", || build.in_node())?;
@@ -49,7 +50,7 @@ impl Build {
         Build { source: project.root.join("bindings"), out: project.target.join("bindings") }
     }
 
-    fn cargo(&self, arguments: &[&str]) -> Result<(), String> {
+    fn cargo(&self, arguments: &[&str]) -> Result<()> {
         let mut cargo = tool("cargo");
         cargo
             .args(arguments)
@@ -60,7 +61,7 @@ impl Build {
     }
 
     /// Packs the package with the interface, and the one with the native part for this platform.
-    fn npm_packages(&self) -> Result<(), String> {
+    fn npm_packages(&self) -> Result<()> {
         self.cargo(&["build", "--release", "-p", "reflex-engine-node"])?;
         let platform = text(Command::new("node").args(["-p", "`${process.platform}-${process.arch}`"]))?;
         let (main, native) = (self.fresh("npm/main")?, self.fresh("npm/native")?);
@@ -70,7 +71,7 @@ impl Build {
         let library =
             if cfg!(target_os = "macos") { "libreflex_engine_node.dylib" } else { "libreflex_engine_node.so" };
         copy(&self.out.join("target/release").join(library), &native.join("reflex-engine.node"))?;
-        let (system, processor) = platform.split_once('-').ok_or("node names no platform")?;
+        let (system, processor) = platform.split_once('-').context("node names no platform")?;
         let manifest = format!(
             "{{\"name\": \"reflex-guard-engine-{platform}\", \"version\": \"{}\", \"main\": \"reflex-engine.node\", \
              \"license\": \"MIT OR Apache-2.0\", \"os\": [\"{system}\"], \"cpu\": [\"{processor}\"]}}\n",
@@ -84,7 +85,7 @@ impl Build {
     }
 
     /// Installs both packages and runs the tests and the document's example.
-    fn in_node(&self) -> Result<(), String> {
+    fn in_node(&self) -> Result<()> {
         let here = self.fresh("try-node")?;
         write(&here.join("package.json"), "{\"private\": true}\n")?;
         write(&here.join("rules/notes.yaml"), RULE)?;
@@ -99,13 +100,13 @@ impl Build {
         let printed = text(Command::new("node").arg("example.mjs").current_dir(&here))?;
         match printed.split_once('\n') {
             Some(("Blocked by reflex", rules)) if rules.contains("no-notes") => Ok(()),
-            _ => Err(format!("the example of the document prints {printed:?}")),
+            _ => Err(anyhow!("the example of the document prints {printed:?}")),
         }
     }
 
     /// Compares the npm package with the crate on the rules and events by which the crate is compared with
     /// `@fozikio/reflex`.
-    fn differential(&self, project: &Project) -> Result<(), String> {
+    fn differential(&self, project: &Project) -> Result<()> {
         let folder = self.fresh("differential")?;
         let test = ["test", "-q", "--locked", "-p", "reflex-rules", "--test", "all", "differential::"];
         succeed(project.cargo(&test).env("REFLEX_DIFFERENTIAL", &folder))?;
@@ -119,7 +120,7 @@ impl Build {
         succeed(Command::new("node").arg(script).current_dir(folder)).map(drop)
     }
 
-    fn wheel(&self) -> Result<(), String> {
+    fn wheel(&self) -> Result<()> {
         let maturin = self.environment("maturin", &[MATURIN])?.join("maturin");
         let out = self.fresh("wheels")?;
         let mut command = tool(maturin);
@@ -128,7 +129,7 @@ impl Build {
         succeed(&mut command).map(drop)
     }
 
-    fn in_python(&self) -> Result<(), String> {
+    fn in_python(&self) -> Result<()> {
         let wheels = files_with(&self.out.join("wheels"), "whl")?;
         let wheels: Vec<&str> = wheels.iter().filter_map(|path| path.to_str()).collect();
         let python = self.environment("try-python", &wheels)?.join("python");
@@ -137,7 +138,7 @@ impl Build {
     }
 
     /// Judges records in both packages and compares the verdicts with those of `reflex eval`.
-    fn records(&self, events: &str, verdicts: &str) -> Result<(), String> {
+    fn records(&self, events: &str, verdicts: &str) -> Result<()> {
         let node = self.out.join("try-node");
         write(&node.join("events.jsonl"), events)?;
         write(&node.join("verdicts.jsonl"), verdicts)?;
@@ -149,7 +150,7 @@ impl Build {
     }
 
     /// Makes a virtual environment with these packages; returns the folder of its programs.
-    pub(crate) fn environment(&self, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    pub(crate) fn environment(&self, name: &str, packages: &[&str]) -> Result<PathBuf> {
         let folder = self.fresh(name)?;
         succeed(tool("python3").args(["-m", "venv"]).arg(&folder))?;
         let programs = folder.join("bin");
@@ -159,36 +160,36 @@ impl Build {
     }
 
     /// An empty folder below the output folder.
-    pub(crate) fn fresh(&self, name: &str) -> Result<PathBuf, String> {
+    pub(crate) fn fresh(&self, name: &str) -> Result<PathBuf> {
         let folder = self.out.join(name);
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
         }
-        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         Ok(folder)
     }
 }
 
 /// The files of a folder with this extension, sorted.
-pub(crate) fn files_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+pub(crate) fn files_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == ending));
     files.sort();
     Ok(files)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map(drop).with_context(|| format!("cannot copy `{}`", from.display()))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+fn write(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, text))
-        .map_err(|error| format!("{}: {error}", path.display()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-fn text(command: &mut Command) -> Result<String, String> {
+fn text(command: &mut Command) -> Result<String> {
     succeed(command).map(|output| output.trim_end().to_owned())
 }

@@ -4,6 +4,7 @@
 //! deletes a folder that does not exist.
 
 use crate::{Build, files_with};
+use anyhow::{Context, Result, bail, ensure};
 use reflex_mock::{Call, Model};
 use serde_json::json;
 use std::fs;
@@ -24,7 +25,7 @@ const PATIENCE: &str = "120";
 
 /// # Errors
 /// A package cannot be installed, or a recipe runs the wrong commands.
-pub fn check(project: &Project) -> Result<(), String> {
+pub fn check(project: &Project) -> Result<()> {
     let build = Build::new(project);
     let python = step("SDKs for Python", || {
         let wheels = files_with(&build.out.join("wheels"), "whl")?;
@@ -33,7 +34,7 @@ pub fn check(project: &Project) -> Result<(), String> {
     })?;
     let node = step("SDK for Node.js", || {
         let folder = build.fresh("recipes-node")?;
-        fs::write(folder.join("package.json"), "{\"private\": true}\n").map_err(|error| error.to_string())?;
+        fs::write(folder.join("package.json"), "{\"private\": true}\n").context("cannot write package.json")?;
         let install = ["install", "--no-audit", "--no-fund", "--silent", NODE_PACKAGE];
         let archives = files_with(&build.out.join("npm"), "tgz")?;
         succeed(tool("npm").args(install).args(archives).current_dir(&folder))?;
@@ -46,7 +47,7 @@ pub fn check(project: &Project) -> Result<(), String> {
         let program = if name.ends_with(".py") { python.clone() } else { PathBuf::from("node") };
         // Packages are found from the place of the module.
         let script = node.join(name);
-        fs::copy(examples.join(name), &script).map_err(|error| format!("{name}: {error}"))?;
+        fs::copy(examples.join(name), &script).with_context(|| format!("cannot copy `{name}`"))?;
         step(name, || with_model(&program, &script, shell, &build.fresh("recipes-work")?))?;
     }
     let release = release::build(project)?;
@@ -57,29 +58,30 @@ pub fn check(project: &Project) -> Result<(), String> {
 }
 
 /// Runs a recipe against a model that requests both commands in a folder with a home of its own.
-fn with_model(program: &Path, script: &Path, shell: &'static str, work: &Path) -> Result<(), String> {
+fn with_model(program: &Path, script: &Path, shell: &'static str, work: &Path) -> Result<()> {
     let calls = [ALLOWED, REFUSED].map(|command| Call::function(shell, json!({"command": command})));
-    let model = Model::start(calls.into()).map_err(|error| error.to_string())?;
+    let model = Model::start(calls.into()).context("cannot serve the model")?;
     let home = work.join("home");
-    fs::create_dir(&home).map_err(|error| error.to_string())?;
+    fs::create_dir(&home).with_context(|| format!("cannot make `{}`", home.display()))?;
     let mut command = bounded(program);
     command.arg(script).arg("Begin.").current_dir(work).env("HOME", &home);
     command.env("OPENAI_BASE_URL", format!("{}/v1", model.url())).env("OPENAI_API_KEY", "none");
     command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", "none");
     command.env("OPENAI_AGENTS_DISABLE_TRACING", "1").env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     let printed = succeed(&mut command)?;
-    let conversation = model.conversation().ok_or("the model was not asked")?;
-    let refused = &conversation.answer(1)?.text;
+    let conversation = model.conversation().context("the model was not asked")?;
+    let refused = &conversation.answer(1).map_err(anyhow::Error::msg)?.text;
     if !work.join("made").exists() || !refused.contains("outside the project") {
-        return Err(format!("{ALLOWED:?} did not run, or {REFUSED:?} did:\n{refused}\n{printed}"));
+        bail!("{ALLOWED:?} did not run, or {REFUSED:?} did:\n{refused}\n{printed}");
     }
     Ok(())
 }
 
-fn with_eval(program: &Path, script: &Path, binary: &Path) -> Result<(), String> {
+fn with_eval(program: &Path, script: &Path, binary: &Path) -> Result<()> {
     let printed = succeed(bounded(program).arg(script).args([ALLOWED, REFUSED]).env("REFLEX", binary))?;
     let expected = format!("allow: {ALLOWED}\nblock: {REFUSED}\n");
-    if printed == expected { Ok(()) } else { Err(format!("{} prints {printed:?}", script.display())) }
+    ensure!(printed == expected, "{} prints {printed:?}", script.display());
+    Ok(())
 }
 
 fn bounded(program: &Path) -> Command {

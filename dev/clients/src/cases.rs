@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use reflex_mock::{Call, Conversation, ToolResult};
 
 use super::claude;
@@ -190,7 +191,7 @@ pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
     if let Err(why) = sandbox.run_below("--supervise") {
-        println!("skip  {}/supervised: {why}", sandbox.agent());
+        println!("skip  {}/supervised: {why:#}", sandbox.agent());
         return Ok(());
     }
     // The path is spelled out, so that it leads to the throwaway home for certain. Codex itself refuses `rm -rf`.
@@ -209,7 +210,7 @@ pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
 /// With hooks and a supervisor a person approves a call once: its program starts without another question.
 pub(super) fn supervised_with_hooks(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     if let Err(why) = sandbox.run_below("--supervise") {
-        println!("skip  {}/supervised-with-hooks: {why}", sandbox.agent());
+        println!("skip  {}/supervised-with-hooks: {why:#}", sandbox.agent());
         return Ok(());
     }
     late_approval(sandbox, shell)?;
@@ -221,7 +222,7 @@ pub(super) fn supervised_with_hooks(sandbox: &Sandbox, shell: fn(&str) -> Call) 
 /// Below a watch, what a program deletes has a backup under its call, and comes back.
 pub(super) fn restores_lost_file(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     if let Err(why) = sandbox.run_below("--watch") {
-        println!("skip  {}/watched: {why}", sandbox.agent());
+        println!("skip  {}/watched: {why:#}", sandbox.agent());
         return Ok(());
     }
     sandbox.wire()?;
@@ -232,7 +233,7 @@ pub(super) fn restores_lost_file(sandbox: &Sandbox, shell: fn(&str) -> Call) -> 
     ensure(!sandbox.workspace().join("plan.md").exists(), "the program did not run")?;
     ensure(sandbox.workspace().join("after.txt").exists(), "the work after it did not run")?;
     let of_call = person::backups(sandbox, "python3 clean.py");
-    let [kept] = of_call.as_slice() else { return Err(format!("its backups are {of_call:?}").into()) };
+    let [kept] = of_call.as_slice() else { return Err(anyhow!("its backups are {of_call:?}").into()) };
     person::types(sandbox, &format!("undo {kept}"), "y\n")?;
     holds(sandbox, "plan.md", "in no commit\n")
 }
@@ -579,5 +580,5 @@ pub(super) fn holds(sandbox: &Sandbox, file: &str, content: &str) -> Result<(), 
 
 /// Fails the case with a message unless the condition holds.
 pub(super) fn ensure(holds: bool, otherwise: &str) -> Result<(), Failure> {
-    if holds { Ok(()) } else { Err(Failure::Wrong(otherwise.to_owned())) }
+    if holds { Ok(()) } else { Err(Failure::Wrong(anyhow!("{otherwise}"))) }
 }

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use anyhow::Context;
 use reflex_mock::Call;
 use serde_json::json;
 
@@ -163,7 +164,7 @@ fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     )?;
     // The `allow` next to rewritten arguments does not lift the restrictions of the client's sandbox.
     let changed = sandbox.workspace().join("changed.txt");
-    std::fs::remove_file(&changed).map_err(|error| error.to_string())?;
+    std::fs::remove_file(&changed).context("cannot remove the changed file")?;
     sandbox.converse(&Mode::Default, vec![shell("touch original.txt")])?;
     ensure(!changed.exists(), "the changed call wrote in a sandbox that is read-only")
 }

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::Result;
 use reflex_mock::Call;
 use serde_json::json;
 
@@ -90,7 +91,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
 }
 
 /// Trusts the workspace, as a person does at the first start in a folder.
-fn trust(sandbox: &Sandbox) -> Result<(), String> {
+fn trust(sandbox: &Sandbox) -> Result<()> {
     let trust = json!({sandbox.workspace().to_string_lossy(): "TRUST_FOLDER"});
     write(&sandbox.home().join(".gemini/trustedFolders.json"), &trust.to_string())
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::{Context, Result, anyhow};
 use reflex_mock::Call;
 use serde_json::{Value, json};
 
@@ -40,10 +41,9 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Result<Server, String> {
-        let failed = |error: std::io::Error| format!("no model server: {error}");
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        let url = format!("http://{}", listener.local_addr().map_err(failed)?);
+    fn start() -> Result<Server> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no model server")?;
+        let url = format!("http://{}", listener.local_addr().context("no model server")?);
         let answer = Arc::new(Mutex::new(Answer::Down));
         let is_over = Arc::new(AtomicBool::new(false));
         let (shared, ended) = (Arc::clone(&answer), Arc::clone(&is_over));
@@ -113,7 +113,7 @@ pub(super) fn auto_pilot(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
     let config = sandbox.home().join(".config/reflex");
     let key = config.join("judge.key");
     write(&key, "sk-mock\n")?;
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).map_err(|error| error.to_string())?;
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).context("cannot restrict the key file")?;
     let policy = config.join("policy.yaml");
     let judge = json!({
         "provider": "anthropic", "model": "mock", "url": server.url, "key_file": key, "timeout": "3s",
@@ -135,7 +135,7 @@ pub(super) fn auto_pilot(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
         server.will(answer);
         write(&sandbox.workspace().join("notes.txt"), unsaved)?;
         let transcript = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
-        holds(sandbox, "notes.txt", left).map_err(|failure| Failure::Wrong(format!("{answer:?}: {failure}")))?;
+        holds(sandbox, "notes.txt", left).map_err(|failure| Failure::Wrong(anyhow!("{answer:?}: {failure}")))?;
         if !words.is_empty() {
             refused(transcript.answer(0)?, &[words])?;
         }

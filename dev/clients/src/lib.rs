@@ -23,6 +23,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
 use cases::Case;
 use client::{CLIENTS, Client};
 pub use mcp::serve as serve_mcp;
@@ -35,9 +36,9 @@ use sandbox::{Failure, Sandbox, Stage};
 ///
 /// # Errors
 /// A client that cannot be installed, an unknown case in `only`, or a failed case.
-pub fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), String> {
+pub fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<()> {
     let chosen = chosen(only)?;
-    let reflex = reflex.canonicalize().map_err(|error| format!("no reflex at `{}`: {error}", reflex.display()))?;
+    let reflex = reflex.canonicalize().with_context(|| format!("no reflex at `{}`", reflex.display()))?;
     let cache = cache_folder(root)?;
     let played: usize = chosen.iter().map(|(_, cases)| cases.len()).sum();
     let left = Mutex::new(chosen.into_iter());
@@ -53,7 +54,8 @@ pub fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), String> {
         workers.into_iter().map(|worker| worker.join().unwrap_or(played)).sum::<usize>()
     });
     println!("{} passed, {failed} failed", played.saturating_sub(failed));
-    if failed > 0 { Err(format!("{failed} of {played} client cases failed")) } else { Ok(()) }
+    ensure!(failed == 0, "{failed} of {played} client cases failed");
+    Ok(())
 }
 
 /// Number of clients run at the same time. Clients often wait, so two would leave a core of two idle.
@@ -68,7 +70,7 @@ fn failures(client: &'static Client, cases: &[&Case], cache: &Path, reflex: &Pat
     let executable = match client.package.installed(cache, client.name) {
         Ok(executable) => executable,
         Err(problem) => {
-            println!("FAIL  {}: {problem}", client.name);
+            println!("FAIL  {}: {problem:#}", client.name);
             return cases.len();
         }
     };
@@ -85,13 +87,13 @@ fn failures(client: &'static Client, cases: &[&Case], cache: &Path, reflex: &Pat
 
 type Chosen = Vec<(&'static Client, Vec<&'static Case>)>;
 
-fn chosen(only: &[String]) -> Result<Chosen, String> {
+fn chosen(only: &[String]) -> Result<Chosen> {
     let is = |name: &str, client: &Client, case: &Case| {
         name == client.name || name.split_once('/') == Some((client.name, case.name))
     };
     let known = |name: &str| CLIENTS.iter().any(|client| client.cases.iter().any(|case| is(name, client, case)));
     if let Some(unknown) = only.iter().find(|name| !known(name)) {
-        return Err(format!("no client or case is called `{unknown}`"));
+        bail!("no client or case is called `{unknown}`");
     }
     let wanted = |client: &Client, case: &Case| only.is_empty() || only.iter().any(|name| is(name, client, case));
     let of = |client: &'static Client| (client, client.cases.iter().filter(|case| wanted(client, case)).collect());
@@ -100,14 +102,14 @@ fn chosen(only: &[String]) -> Result<Chosen, String> {
 
 /// Folder for caches and runs. Not the temporary folder: Reflex treats deletions there as harmless, and these cases
 /// need folders that matter.
-fn cache_folder(root: &Path) -> Result<PathBuf, String> {
+fn cache_folder(root: &Path) -> Result<PathBuf> {
     let folder = match std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from) {
         Some(caches) if caches.is_absolute() => caches.join("reflex-clients"),
         _ => root.join("target").join("clients"),
     };
     fs::create_dir_all(&folder)
         .and_then(|()| folder.canonicalize())
-        .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))
+        .with_context(|| format!("cannot make `{}`", folder.display()))
 }
 
 fn passes(stage: &Stage, case: &Case) -> bool {

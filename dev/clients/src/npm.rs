@@ -1,5 +1,6 @@
 //! Clients with pinned versions, downloaded with npm into the cache once.
 
+use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub(super) struct Package {
 
 impl Package {
     /// Installs the client below `cache`, unless that version is present, and returns the path of its executable.
-    pub(super) fn installed(&self, cache: &Path, client: &str) -> Result<PathBuf, String> {
+    pub(super) fn installed(&self, cache: &Path, client: &str) -> Result<PathBuf> {
         let folder = cache.join(client);
         let platform = Platform::here()?;
         let inside = self.executable.replace("{triple}", platform.triple);
@@ -38,11 +39,12 @@ impl Package {
             self.install(&folder).or_else(|_| self.install(&folder))?;
         }
         if !executable.is_file() {
-            return Err(format!("npm installed {}@{} without `{}`", self.name, self.version, executable.display()));
+            bail!("npm installed {}@{} without `{}`", self.name, self.version, executable.display());
         }
         if is_script {
             // The file is executed by its `#!` line; not every package marks it as executable.
-            fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
+            fs::set_permissions(&executable, fs::Permissions::from_mode(0o755))
+                .with_context(|| format!("cannot make `{}` executable", executable.display()))?;
         }
         Ok(executable)
     }
@@ -54,17 +56,19 @@ impl Package {
             .is_ok_and(|manifest| manifest.get("version").is_some_and(|version| version == self.version))
     }
 
-    fn install(&self, folder: &Path) -> Result<(), String> {
-        fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    fn install(&self, folder: &Path) -> Result<()> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         // Without a manifest npm would search the parent folders for one and install there.
-        fs::write(folder.join("package.json"), "{\"private\":true}\n").map_err(|error| error.to_string())?;
+        fs::write(folder.join("package.json"), "{\"private\":true}\n")
+            .with_context(|| format!("cannot write into `{}`", folder.display()))?;
         let wanted = format!("{}@{}", self.name, self.version);
         let mut npm = tool("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"]);
         npm.arg(&wanted).current_dir(folder);
         let finished = process::finish(&mut npm, &folder.join("npm"), NPM_DEADLINE)
-            .map_err(|error| format!("{error}; the client cases need npm on the PATH to fetch {wanted}"))?;
-        if finished.success { Ok(()) } else { Err(format!("npm could not fetch {wanted}: {}", finished.stderr)) }
+            .with_context(|| format!("the client cases need npm on the PATH to fetch {wanted}"))?;
+        ensure!(finished.success, "npm could not fetch {wanted}: {}", finished.stderr);
+        Ok(())
     }
 }
 
@@ -74,13 +78,13 @@ struct Platform {
 }
 
 impl Platform {
-    fn here() -> Result<Platform, String> {
+    fn here() -> Result<Platform> {
         let (npm, triple) = match (std::env::consts::OS, std::env::consts::ARCH) {
             ("linux", "x86_64") => ("linux-x64", "x86_64-unknown-linux-musl"),
             ("linux", "aarch64") => ("linux-arm64", "aarch64-unknown-linux-musl"),
             ("macos", "x86_64") => ("darwin-x64", "x86_64-apple-darwin"),
             ("macos", "aarch64") => ("darwin-arm64", "aarch64-apple-darwin"),
-            (system, processor) => return Err(format!("the client cases do not run on {system} {processor}")),
+            (system, processor) => bail!("the client cases do not run on {system} {processor}"),
         };
         Ok(Platform { npm, triple })
     }

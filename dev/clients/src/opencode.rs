@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::Context;
 use reflex_mock::Call;
 use serde_json::json;
 
@@ -117,6 +118,6 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "shouted.txt", "HEY")?;
     contains(transcript.answer(0)?, "?? made.txt")?;
     // The call runs, and the warning is appended to the tool's result.
-    contains(&transcript.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
+    contains(&transcript.results.pop().context("the last call was not answered")?, "Warning:")?;
     quiet(&transcript)
 }

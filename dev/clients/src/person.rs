@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, anyhow};
 use serde_json::Value;
 
 use super::sandbox::{Failure, Sandbox};
@@ -36,8 +37,8 @@ pub(super) fn answers<T>(
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| format!("no list can be opened: {error}"))?;
-    let mut input = list.stdin.take().ok_or_else(|| "the list reads nothing".to_owned())?;
+        .context("no list can be opened")?;
+    let mut input = list.stdin.take().context("the list reads nothing")?;
     // The client may be faster than the list.
     thread::sleep(PAUSE);
     let is_over = AtomicBool::new(false);
@@ -75,23 +76,22 @@ pub(super) fn approves_on_page<T>(
     // Answers on the page take a passphrase.
     types(sandbox, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
     let seconds = wait.as_secs().to_string();
-    let failed = |error: std::io::Error| format!("no page can be opened: {error}");
     let mut browser = surrounded(Command::new("node").arg(script), sandbox)
         .args([sandbox.reflex().as_os_str(), sandbox.home().as_os_str()])
         .args([seconds.as_str(), PASSPHRASE])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(failed)?;
-    let output = browser.stdout.take().ok_or_else(|| "the page says nothing".to_owned())?;
+        .context("no page can be opened")?;
+    let output = browser.stdout.take().context("the page says nothing")?;
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     // Without an open page or list, no hook waits.
     let is_open = lines.next().is_some_and(|line| line == "open");
-    let done = if is_open { work() } else { Err(Failure::NotStarted("the page did not open".into())) };
+    let done = if is_open { work() } else { Err(Failure::NotStarted(anyhow!("the page did not open"))) };
     let approved = lines.next().is_some_and(|line| line == "approved");
     let _ = browser.kill();
     let _ = browser.wait();
-    if is_open && !approved { Err(Failure::Wrong("the call was not approved on the page".into())) } else { done }
+    if is_open && !approved { Err(Failure::Wrong(anyhow!("the call was not approved on the page"))) } else { done }
 }
 
 /// Runs `work` while a person waits for the first refused call and approves it with `reflex approve`. Calls `said_yes`
@@ -136,21 +136,21 @@ pub(super) fn approves_late<T>(
 /// Runs a command of the guard with the given input and returns its output.
 pub(super) fn types(sandbox: &Sandbox, command: &str, answer: &str) -> Result<String, Failure> {
     let line = format!("'{}' --home '{}' {command}", sandbox.reflex().display(), sandbox.home().display());
-    let failed = |error: std::io::Error| format!("`reflex {command}` cannot be run: {error}");
+    let failed = || format!("`reflex {command}` cannot be run");
     let mut terminal = surrounded(Command::new("script").args(["-qec", &line, "/dev/null"]), sandbox)
         .current_dir(sandbox.workspace())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(failed)?;
-    let mut input = terminal.stdin.take().ok_or_else(|| "the terminal reads nothing".to_owned())?;
+        .with_context(failed)?;
+    let mut input = terminal.stdin.take().context("the terminal reads nothing")?;
     // Input typed before the prompt is discarded.
     thread::sleep(2 * PAUSE);
-    input.write_all(answer.as_bytes()).map_err(failed)?;
+    input.write_all(answer.as_bytes()).with_context(failed)?;
     thread::sleep(PAUSE);
     drop(input);
-    let output = terminal.wait_with_output().map_err(failed)?;
+    let output = terminal.wait_with_output().with_context(failed)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -163,7 +163,7 @@ fn a_hook_waits(sandbox: &Sandbox) -> bool {
 pub(super) fn kept(sandbox: &Sandbox) -> Result<String, Failure> {
     let listed = listed(sandbox, &["undo", "--json"], "kept");
     let id = listed.first().and_then(|kept| kept.get("id")?.as_str());
-    id.map(str::to_owned).ok_or_else(|| Failure::Wrong("nothing was kept".into()))
+    id.map(str::to_owned).ok_or_else(|| Failure::Wrong(anyhow!("nothing was kept")))
 }
 
 /// The ids of the backups under calls of this command.

@@ -8,6 +8,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail};
+
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Result of a command that exited in time.
@@ -23,16 +25,15 @@ pub(super) struct Finished {
 /// Runs `command` with no input; its output goes to `<log>.out` and `<log>.err`.
 ///
 /// Files are used instead of pipes, because a grandchild may keep a pipe open.
-pub(super) fn finish(command: &mut Command, log: &Path, deadline: Duration) -> Result<Finished, String> {
+pub(super) fn finish(command: &mut Command, log: &Path, deadline: Duration) -> Result<Finished> {
     let (out, err) = (log.with_extension("out"), log.with_extension("err"));
     let program = command.get_program().to_string_lossy().into_owned();
-    let create =
-        |path: &Path| File::create(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()));
+    let create = |path: &Path| File::create(path).with_context(|| format!("cannot write `{}`", path.display()));
     command.stdin(Stdio::null()).stdout(create(&out)?).stderr(create(&err)?).process_group(0);
-    let mut child = command.spawn().map_err(|error| format!("cannot start `{program}`: {error}"))?;
-    let status = wait(&mut child, deadline).map_err(|error| format!("cannot wait for `{program}`: {error}"))?;
+    let mut child = command.spawn().with_context(|| format!("cannot start `{program}`"))?;
+    let status = wait(&mut child, deadline).with_context(|| format!("cannot wait for `{program}`"))?;
     let Some(status) = status else {
-        return Err(format!("`{program}` did not end within {} s", deadline.as_secs()));
+        bail!("`{program}` did not end within {} s", deadline.as_secs());
     };
     Ok(Finished { success: status.success(), stdout: text(&out)?, stderr: text(&err)? })
 }
@@ -69,8 +70,8 @@ fn signal_group(child: &Child, signal: &str) -> io::Result<()> {
     Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status().map(drop)
 }
 
-fn text(path: &Path) -> Result<String, String> {
-    let bytes = fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+fn text(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -87,7 +88,7 @@ mod tests {
         let child = fs::read_to_string(log.with_extension("out")).unwrap();
         let state = Command::new("ps").args(["-o", "stat=", "-p", child.trim()]).output().unwrap().stdout;
         let [out, err] = ["out", "err"].map(|extension| fs::remove_file(log.with_extension(extension)));
-        assert!(outcome.is_err_and(|error| error.contains("did not end")));
+        assert!(outcome.is_err_and(|error| error.to_string().contains("did not end")));
         assert!((state.is_empty() || state.starts_with(b"Z")) && out.is_ok() && err.is_ok());
     }
 }

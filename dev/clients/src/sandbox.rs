@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use reflex_mock::{Call, Conversation, Model};
 use serde_json::Value;
 
@@ -56,9 +57,9 @@ pub(super) struct Sandbox {
 /// The reason for a failed case.
 pub(super) enum Failure {
     /// The client never reached the model, so nothing was tested.
-    NotStarted(String),
+    NotStarted(Error),
     /// A guarantee does not hold.
-    Wrong(String),
+    Wrong(Error),
 }
 
 /// The client's own permission mode.
@@ -91,19 +92,19 @@ impl Sandbox {
     }
 
     /// Runs a command of the guard that may find something: whether it found nothing, and its output.
-    pub(super) fn report(&self, words: &[&str]) -> Result<(bool, String), String> {
+    pub(super) fn report(&self, words: &[&str]) -> Result<(bool, String)> {
         let finished = self.finish(self.guard().args(words))?;
         Ok((finished.success, finished.stdout + &finished.stderr))
     }
 
     /// Runs git in the workspace.
-    pub(super) fn in_git(&self, words: &[&str]) -> Result<(), String> {
+    pub(super) fn in_git(&self, words: &[&str]) -> Result<()> {
         self.git(&[&["-c", "user.name=n", "-c", "user.email=n@example.invalid"], words].concat())
     }
 
     /// Lets the client start with these calls, of which it may make fewer.
     pub(super) fn start(&self, calls: Vec<Call>) -> Result<(), Failure> {
-        let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
+        let model = Model::start(calls).context("cannot serve the model")?;
         self.run_client(&Mode::BypassPermissions, &model.url())?;
         Ok(())
     }
@@ -115,7 +116,7 @@ impl Sandbox {
 
     /// Creates a fresh home, a repository with one commit in a folder with a space in its name, and a copy of the
     /// binary.
-    pub(super) fn new(stage: &Stage, name: &str) -> Result<Self, String> {
+    pub(super) fn new(stage: &Stage, name: &str) -> Result<Self> {
         let folder = stage.runs.join(stage.client.name).join(name);
         let sandbox = Self {
             folder,
@@ -129,13 +130,12 @@ impl Sandbox {
             sandbox.remove()?;
         }
         for folder in [sandbox.home(), sandbox.workspace(), sandbox.temporary(), sandbox.programs()] {
-            fs::create_dir_all(&folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+            fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         }
-        fs::copy(&stage.reflex, sandbox.reflex()).map_err(|error| format!("cannot copy reflex: {error}"))?;
+        fs::copy(&stage.reflex, sandbox.reflex()).context("cannot copy reflex")?;
         // The client is on the search path under its own name, because `init` may run it.
         let program = sandbox.program();
-        symlink(&stage.executable, &program)
-            .map_err(|error| format!("cannot link `{}`: {error}", program.display()))?;
+        symlink(&stage.executable, &program).with_context(|| format!("cannot link `{}`", program.display()))?;
         write(&sandbox.workspace().join("notes.txt"), "first line\n")?;
         // Hook entries of a project do not name a home, so it must come from the user database.
         write(&sandbox.user_database(), &user_database(&sandbox.home()))?;
@@ -146,33 +146,32 @@ impl Sandbox {
     }
 
     /// Installs the hook as a person would: `reflex init`.
-    pub(super) fn wire(&self) -> Result<(), String> {
+    pub(super) fn wire(&self) -> Result<()> {
         let mut init = self.guard();
         init.args(["init", "--agent", self.client.name, "--yes"]);
         self.succeed(&mut init).map(drop)
     }
 
     /// Installs the hook for a person who wants a prompt for discarded changes, although they are backed up.
-    pub(super) fn wire_asking(&self) -> Result<(), String> {
+    pub(super) fn wire_asking(&self) -> Result<()> {
         self.wire()?;
         write(&self.home().join(".config/reflex/policy.yaml"), "rules: {git/discard-changes: ask}\n")
     }
 
     /// Installs the hook for an agent in this project only.
-    pub(super) fn wire_project(&self, agent: &str) -> Result<(), String> {
+    pub(super) fn wire_project(&self, agent: &str) -> Result<()> {
         let mut init = self.guard();
         init.args(["init", "--agent", agent, "--yes", "--scope", "project"]);
         self.succeed(&mut init).map(drop)
     }
 
     /// The text that an administrator would install for this client: `reflex emit --scope managed`.
-    pub(super) fn managed(&self) -> Result<Value, String> {
+    pub(super) fn managed(&self) -> Result<Value> {
         let mut emit = self.guard();
         emit.args(["emit", "--agent", self.client.name, "--scope", "managed", "--json"]);
-        let output: Value =
-            serde_json::from_str(&self.succeed(&mut emit)?.stdout).map_err(|error| error.to_string())?;
+        let output: Value = serde_json::from_str(&self.succeed(&mut emit)?.stdout).context("`reflex emit --json`")?;
         let text = output.pointer("/files/0/text").and_then(Value::as_str).unwrap_or_default();
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        serde_json::from_str(text).context("the text of `reflex emit`")
     }
 
     /// System settings, merged with the administrator's settings for this case, if any.
@@ -185,22 +184,22 @@ impl Sandbox {
     }
 
     /// Runs the client itself with these arguments.
-    pub(super) fn client_command(&self, words: &[&str]) -> Result<(), String> {
+    pub(super) fn client_command(&self, words: &[&str]) -> Result<()> {
         self.succeed(self.command(&self.program()).args(words)).map(drop)
     }
 
     /// The number of calls that wait for an approval.
-    pub(super) fn waiting(&self) -> Result<usize, String> {
+    pub(super) fn waiting(&self) -> Result<usize> {
         let mut pending = self.guard();
         pending.args(["pending", "--json"]);
         let output: Value =
-            serde_json::from_str(&self.succeed(&mut pending)?.stdout).map_err(|error| error.to_string())?;
+            serde_json::from_str(&self.succeed(&mut pending)?.stdout).context("`reflex pending --json`")?;
         let calls = output.get("pending").and_then(Value::as_array);
-        calls.map(Vec::len).ok_or_else(|| format!("`reflex pending --json` lists no calls: {output}"))
+        calls.map(Vec::len).with_context(|| format!("`reflex pending --json` lists no calls: {output}"))
     }
 
     /// Uninstalls the hook at a terminal: without one Reflex refuses, so that an agent cannot remove it.
-    pub(super) fn unwire(&self) -> Result<(), String> {
+    pub(super) fn unwire(&self) -> Result<()> {
         const UNINSTALL: &str = "\"$REFLEX\" --home \"$HOME\" uninstall --agent \"$AGENT\" --yes";
         let mut terminal = self.command(Path::new("script"));
         if cfg!(target_os = "macos") {
@@ -215,33 +214,33 @@ impl Sandbox {
     /// Lets the client work through these calls and returns the conversation.
     pub(super) fn converse(&self, mode: &Mode, calls: Vec<Call>) -> Result<Conversation, Failure> {
         let wanted = calls.len();
-        let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
+        let model = Model::start(calls).context("cannot serve the model")?;
         let finished = self.run_client(mode, &model.url());
         let Some(transcript) = model.conversation() else {
             return Err(Failure::NotStarted(match finished {
-                Ok(finished) => format!("the client never asked the model: {}{}", finished.stdout, finished.stderr),
+                Ok(finished) => anyhow!("the client never asked the model: {}{}", finished.stdout, finished.stderr),
                 Err(error) => error,
             }));
         };
         finished?;
         if transcript.results.len() != wanted {
-            return Err(Failure::Wrong(format!("{} of {wanted} calls were answered", transcript.results.len())));
+            return Err(Failure::Wrong(anyhow!("{} of {wanted} calls were answered", transcript.results.len())));
         }
         Ok(transcript)
     }
 
     /// The client's entry in the output of `reflex verify --live`.
-    pub(super) fn proof(&self) -> Result<Value, String> {
+    pub(super) fn proof(&self) -> Result<Value> {
         let mut verify = self.guard();
         verify.args(["verify", "--live", "--agent", self.client.name, "--yes", "--json"]);
         let output = process::finish(&mut verify, &self.folder.join("verify"), PROOF_DEADLINE)?;
-        let json: Value =
-            serde_json::from_str(&output.stdout).map_err(|error| format!("{error}: {}", output.stderr))?;
-        json.pointer("/clients/0").cloned().ok_or_else(|| format!("the output does not contain the client: {json}"))
+        let json: Value = serde_json::from_str(&output.stdout)
+            .with_context(|| format!("`reflex verify --json` printed no JSON, but `{}`", output.stderr.trim()))?;
+        json.pointer("/clients/0").cloned().with_context(|| format!("the output does not contain the client: {json}"))
     }
 
     /// Records every later call of the hook; the real binary still answers it.
-    pub(super) fn record_hook(&self) -> Result<(), String> {
+    pub(super) fn record_hook(&self) -> Result<()> {
         const RECORDER: &str = "#!/bin/sh\n\
             here=${0%/*}\n\
             cat > \"$here/$$.stdin\"\n\
@@ -253,16 +252,16 @@ impl Sandbox {
     }
 
     /// Replaces the binary by a script; the binary remains available next to it as `judge`.
-    pub(super) fn replace_reflex(&self, script: &str) -> Result<(), String> {
+    pub(super) fn replace_reflex(&self, script: &str) -> Result<()> {
         let reflex = self.reflex();
-        fs::rename(&reflex, self.programs().join("judge")).map_err(|error| format!("cannot move reflex: {error}"))?;
+        fs::rename(&reflex, self.programs().join("judge")).context("cannot move reflex")?;
         write(&reflex, script)?;
-        fs::set_permissions(&reflex, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
+        fs::set_permissions(&reflex, fs::Permissions::from_mode(0o755)).context("cannot make the script executable")
     }
 
     /// The recorded calls of the hook.
-    pub(super) fn hook_calls(&self) -> Result<Vec<HookCall>, String> {
-        let entries = fs::read_dir(self.programs()).map_err(|error| error.to_string())?;
+    pub(super) fn hook_calls(&self) -> Result<Vec<HookCall>> {
+        let entries = fs::read_dir(self.programs()).context("cannot list the recorded calls")?;
         let payloads =
             entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "stdin"));
         payloads
@@ -271,8 +270,8 @@ impl Sandbox {
     }
 
     /// Deletes the binary without uninstalling the hook.
-    pub(super) fn delete_reflex(&self) -> Result<(), String> {
-        fs::remove_file(self.reflex()).map_err(|error| format!("cannot delete reflex: {error}"))
+    pub(super) fn delete_reflex(&self) -> Result<()> {
+        fs::remove_file(self.reflex()).context("cannot delete reflex")
     }
 
     /// Name of the client.
@@ -301,13 +300,13 @@ impl Sandbox {
     }
 
     /// Deletes the sandbox.
-    pub(super) fn remove(&self) -> Result<(), String> {
-        fs::remove_dir_all(&self.folder).map_err(|error| format!("cannot clear `{}`: {error}", self.folder.display()))
+    pub(super) fn remove(&self) -> Result<()> {
+        fs::remove_dir_all(&self.folder).with_context(|| format!("cannot clear `{}`", self.folder.display()))
     }
 
     /// Starts the client of this case below `reflex run` with `--supervise` or `--watch`; an error if this system cannot
     /// supervise.
-    pub(super) fn run_below(&self, option: &'static str) -> Result<(), String> {
+    pub(super) fn run_below(&self, option: &'static str) -> Result<()> {
         let mut check = self.guard();
         self.succeed(check.args(["run", option, "--check", "--", "true"]))?;
         if let Ok(mut run_option) = self.run_option.lock() {
@@ -317,7 +316,7 @@ impl Sandbox {
     }
 
     /// The commands of the programs whose start was refused.
-    pub(super) fn refused_starts(&self) -> Result<Vec<String>, String> {
+    pub(super) fn refused_starts(&self) -> Result<Vec<String>> {
         let mut commands = Vec::new();
         for decision in ["deny", "ask"] {
             let search = ["audit", "search", "tool=start", "--json"];
@@ -330,7 +329,7 @@ impl Sandbox {
         Ok(commands)
     }
 
-    fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
+    fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished> {
         let mut program = vec![self.program().into_os_string()];
         if let Some(option) = self.run_option.lock().ok().and_then(|option| *option) {
             let words = [self.reflex().into(), "--home".into(), self.home().into_os_string()];
@@ -344,7 +343,7 @@ impl Sandbox {
                 client
             }
             None => {
-                let (first, rest) = program.split_first().ok_or("the client is missing")?;
+                let (first, rest) = program.split_first().context("the client is missing")?;
                 let mut client = self.command(Path::new(first));
                 client.args(rest);
                 client
@@ -355,22 +354,19 @@ impl Sandbox {
         process::finish(&mut client, &self.folder.join("client"), deadline)
     }
 
-    fn git(&self, arguments: &[&str]) -> Result<(), String> {
+    fn git(&self, arguments: &[&str]) -> Result<()> {
         let mut git = self.command(Path::new("git"));
         self.succeed(git.args(arguments)).map(drop)
     }
 
-    fn finish(&self, command: &mut Command) -> Result<Finished, String> {
+    fn finish(&self, command: &mut Command) -> Result<Finished> {
         process::finish(command, &self.folder.join("command"), COMMAND_DEADLINE)
     }
 
-    fn succeed(&self, command: &mut Command) -> Result<Finished, String> {
+    fn succeed(&self, command: &mut Command) -> Result<Finished> {
         let finished = self.finish(command)?;
-        if finished.success {
-            Ok(finished)
-        } else {
-            Err(format!("{command:?} failed: {}{}", finished.stdout, finished.stderr))
-        }
+        ensure!(finished.success, "{command:?} failed: {}{}", finished.stdout, finished.stderr);
+        Ok(finished)
     }
 
     /// A command that runs the binary under test with the home of the case.
@@ -430,36 +426,43 @@ impl Sandbox {
 impl Failure {
     /// Adds the folder to inspect to the message.
     pub(super) fn kept_in(self, folder: &Path) -> Self {
-        let kept = |message| format!("{message} (see `{}`)", folder.display());
+        let kept = |error| anyhow!("{error:#} (see `{}`)", folder.display());
         match self {
-            Self::NotStarted(message) => Self::NotStarted(kept(message)),
-            Self::Wrong(message) => Self::Wrong(kept(message)),
+            Self::NotStarted(error) => Self::NotStarted(kept(error)),
+            Self::Wrong(error) => Self::Wrong(kept(error)),
         }
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+/// `reflex-mock` reports a missing result as text.
 impl From<String> for Failure {
     fn from(message: String) -> Self {
-        Self::Wrong(message)
+        Self::Wrong(Error::msg(message))
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::NotStarted(message) | Self::Wrong(message)) = self;
-        formatter.write_str(message)
+        let (Self::NotStarted(error) | Self::Wrong(error)) = self;
+        write!(formatter, "{error:#}")
     }
 }
 
 /// Reads a file that must exist.
-pub(super) fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+pub(super) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
 /// Writes a file and creates its folder.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, text))
-        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
 }

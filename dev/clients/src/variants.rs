@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, Error, Result, bail};
 use reflex_tables::compile::{Kind, Sources};
 use serde_json::Value;
 
@@ -20,14 +21,14 @@ pub(super) fn settings(sandbox: &Sandbox, call: fn() -> Call) -> Result<(), Fail
     copy(&sandbox.home(), &kept)?;
     let mut wrong = Vec::new();
     for example in examples(sandbox.agent())? {
-        fs::remove_dir_all(sandbox.home()).map_err(|error| error.to_string())?;
+        fs::remove_dir_all(sandbox.home()).context("cannot clear the home")?;
         copy(&kept, &sandbox.home())?;
         let _ = fs::remove_file(&fired);
         let file = example.write(sandbox, &wired)?;
         // A client that does not start with such a file runs no call either.
         let _ = sandbox.converse(&Mode::BypassPermissions, vec![call()]);
         if !file.starts_with(sandbox.home()) {
-            fs::remove_file(&file).map_err(|error| error.to_string())?;
+            fs::remove_file(&file).with_context(|| format!("cannot remove `{}`", file.display()))?;
         }
         if fired.exists() != example.fires {
             wrong.push(format!("{} with `{}`", if example.fires { "silent" } else { "fires" }, example.text));
@@ -45,7 +46,7 @@ struct Example {
 }
 
 impl Example {
-    fn write(&self, sandbox: &Sandbox, wired: &str) -> Result<PathBuf, String> {
+    fn write(&self, sandbox: &Sandbox, wired: &str) -> Result<PathBuf> {
         let hooks = serde_json::from_str::<Value>(wired).unwrap_or_default().get("hooks").cloned().unwrap_or_default();
         let hooks = hooks.to_string();
         let inside = hooks.strip_prefix('{').and_then(|hooks| hooks.strip_suffix('}')).unwrap_or_default();
@@ -63,10 +64,10 @@ impl Example {
 }
 
 /// The examples of the client's first form, which is that of the file written by `init`.
-fn examples(agent: &str) -> Result<Vec<Example>, String> {
+fn examples(agent: &str) -> Result<Vec<Example>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../library/settings/{agent}.yaml"));
     let mut sources = Sources::default();
-    sources.add(Kind::Settings, agent, &read(&file)?).map_err(|problem| problem.to_string())?;
+    sources.add(Kind::Settings, agent, &read(&file)?).map_err(Error::msg)?;
     let form = sources.entries().first().map(|entry| entry.value.clone()).unwrap_or_default();
     let list = |key: &str| form.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -81,7 +82,10 @@ fn examples(agent: &str) -> Result<Vec<Example>, String> {
     Ok(taken.into_iter().chain(dropped).chain(beside).collect())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let done = Command::new("cp").arg("-a").args([from, to]).status().map_err(|error| error.to_string())?;
-    if done.success() { Ok(()) } else { Err(format!("cannot copy `{}`", from.display())) }
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let done = Command::new("cp").arg("-a").args([from, to]).status().context("`cp`")?;
+    if !done.success() {
+        bail!("cannot copy `{}`", from.display());
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! One judged record, and shares of records with confidence intervals.
 
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// The answer that a careful engineer wants for a record; also the type of the actual decision.
@@ -49,15 +50,15 @@ pub(super) struct Judged {
 
 impl Judged {
     /// Fails if a word is unknown or the verdict belongs to another record.
-    pub(super) fn from_record(record: &Value, verdict: &Value) -> Result<Self, String> {
+    pub(super) fn from_record(record: &Value, verdict: &Value) -> Result<Self> {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = text(record, "id");
         if text(verdict, "id") != id {
-            return Err(format!("the verdict of `{id}` is another's"));
+            bail!("the verdict of `{id}` is another's");
         }
         let word = |value: &Value, name: &str| {
             let word = text(value, name);
-            Label::of_word(&word).ok_or_else(|| format!("`{id}`: {name} is `{word}`"))
+            Label::of_word(&word).with_context(|| format!("`{id}`: {name} is `{word}`"))
         };
         let (label, decision) = (word(record, "label")?, word(verdict, "decision")?);
         let findings = verdict.get("findings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context, Result, bail, ensure};
 use figures::{Judged, Label, Outcome};
 use page::Page;
 use serde_json::Value;
@@ -26,38 +27,37 @@ const DISPUTED: &str = "docs/reference/disputed.jsonl";
 const LABELS_PER_DISPUTE: usize = 33;
 
 /// Judges the corpora and writes the page.
-pub fn write(project: &Project) -> Result<(), String> {
+pub fn write(project: &Project) -> Result<()> {
     let Some(page) = measure(project)? else { return Ok(()) };
     let file = page::file(&project.root);
-    fs::write(&file, page.render()).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    fs::write(&file, page.render()).with_context(|| format!("cannot write `{}`", file.display()))?;
     page.summary().iter().for_each(|line| println!("{line}"));
     Ok(())
 }
 
 /// Judges the corpora and compares the results with the page: cases that were stopped must still be stopped, and silent
 /// ones must stay silent. Exempt are cases named in the last commit message.
-pub fn check(project: &Project) -> Result<(), String> {
+pub fn check(project: &Project) -> Result<()> {
     let Some(now) = measure(project)? else { return Ok(()) };
     let file = page::file(&project.root);
-    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+    let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let before = page::listed(&text);
     let message = succeed(tool("git").args(["log", "-1", "--format=%B"]).current_dir(&project.root))?;
     let meant = |id: &str| message.split_whitespace().any(|word| word.trim_matches([',', '.', '`', ':']) == id);
     let worse = now.listed().into_iter().filter(|(id, outcome)| before.get(id) != Some(outcome) && !meant(id));
     let worse: Vec<String> = worse.map(|(id, outcome)| format!("{id} {}", outcome.word())).collect();
     now.summary().iter().for_each(|line| println!("{line}"));
-    if worse.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
+    ensure!(
+        worse.is_empty(),
         "{} cases are worse than the page says; name them in the commit if that is meant, and run `cargo xtask score`:\n{}",
         worse.len(),
         worse.join("\n")
-    ))
+    );
+    Ok(())
 }
 
 /// Renders the page from current results; prints a notice and returns `None` if the corpora are missing.
-fn measure(project: &Project) -> Result<Option<Page>, String> {
+fn measure(project: &Project) -> Result<Option<Page>> {
     let Some(corpora) = corpora(project) else {
         println!("skip  score: no corpora; {CORPORA} names their folder");
         return Ok(None);
@@ -67,21 +67,21 @@ fn measure(project: &Project) -> Result<Option<Page>, String> {
     let events = step("events", || events(&corpora))?;
     let verdicts = step("judge", || verdicts(&release.binary, &events))?;
     if verdicts.len() != records.len() {
-        return Err(format!("{} verdicts for {} records", verdicts.len(), records.len()));
+        bail!("{} verdicts for {} records", verdicts.len(), records.len());
     }
-    let judged: Result<Vec<Judged>, String> =
+    let judged: Result<Vec<Judged>> =
         records.iter().zip(&verdicts).map(|(record, verdict)| Judged::from_record(record, verdict)).collect();
     let disputed = disputed(&project.root)?;
     let page = Page { judged: judged?, disputed };
     let max_disputed = page.judged.len() / LABELS_PER_DISPUTE;
     if page.disputed.len() > max_disputed {
-        return Err(format!("{} labels are disputed; at most {max_disputed} may be", page.disputed.len()));
+        bail!("{} labels are disputed; at most {max_disputed} may be", page.disputed.len());
     }
     Ok(Some(page))
 }
 
 /// The events of all records and the verdicts of `reflex eval`, one per line; `None` if the corpora are missing.
-pub fn judged(project: &Project) -> Result<Option<(String, String)>, String> {
+pub fn judged(project: &Project) -> Result<Option<(String, String)>> {
     let Some(corpora) = corpora(project) else { return Ok(None) };
     let release = release::build(project)?;
     let events = step("events", || events(&corpora))?;
@@ -95,26 +95,26 @@ fn corpora(project: &Project) -> Option<PathBuf> {
     folder.join("score.py").exists().then_some(folder)
 }
 
-fn files(corpora: &Path) -> Result<Vec<PathBuf>, String> {
+fn files(corpora: &Path) -> Result<Vec<PathBuf>> {
     let folder = corpora.join("dev");
-    let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
+    let entries = fs::read_dir(&folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
     files.sort();
     Ok(files)
 }
 
-fn records(corpora: &Path) -> Result<Vec<Value>, String> {
+fn records(corpora: &Path) -> Result<Vec<Value>> {
     let mut records = Vec::new();
     for file in files(corpora)? {
-        let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
         records.extend(lines(&text)?);
     }
     Ok(records)
 }
 
 /// Converts the records to universal events, one per line.
-fn events(corpora: &Path) -> Result<String, String> {
+fn events(corpora: &Path) -> Result<String> {
     let script = corpora.join("score.py");
     succeed(
         Command::new("python3")
@@ -125,28 +125,28 @@ fn events(corpora: &Path) -> Result<String, String> {
     )
 }
 
-fn verdicts(binary: &Path, events: &str) -> Result<Vec<Value>, String> {
+fn verdicts(binary: &Path, events: &str) -> Result<Vec<Value>> {
     lines(&output_of_eval(binary, events)?)
 }
 
-fn output_of_eval(binary: &Path, events: &str) -> Result<String, String> {
-    let fail = |error: std::io::Error| format!("`{}`: {error}", binary.display());
+fn output_of_eval(binary: &Path, events: &str) -> Result<String> {
+    let fail = || format!("`{}`", binary.display());
     let mut child =
-        Command::new(binary).arg("eval").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(fail)?;
+        Command::new(binary).arg("eval").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().with_context(fail)?;
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || stdin.map(|mut stdin| std::io::Write::write_all(&mut stdin, events.as_bytes())));
         child.wait_with_output()
     });
-    Ok(String::from_utf8_lossy(&output.map_err(fail)?.stdout).into_owned())
+    Ok(String::from_utf8_lossy(&output.with_context(fail)?.stdout).into_owned())
 }
 
-fn lines(text: &str) -> Result<Vec<Value>, String> {
+fn lines(text: &str) -> Result<Vec<Value>> {
     let lines = text.split('\n').filter(|line| !line.trim().is_empty());
-    lines.map(|line| serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))).collect()
+    lines.map(|line| serde_json::from_str(line).context("no JSON")).collect()
 }
 
-fn disputed(root: &Path) -> Result<Vec<(String, Label)>, String> {
+fn disputed(root: &Path) -> Result<Vec<(String, Label)>> {
     let file = root.join(DISPUTED);
     let Ok(text) = fs::read_to_string(&file) else { return Ok(Vec::new()) };
     let entry = |line: &Value| {
@@ -157,7 +157,7 @@ fn disputed(root: &Path) -> Result<Vec<(String, Label)>, String> {
     };
     lines(&text)?
         .iter()
-        .map(|line| entry(line).ok_or_else(|| format!("{DISPUTED}: an entry needs id, label and reason: {line}")))
+        .map(|line| entry(line).with_context(|| format!("{DISPUTED}: an entry needs id, label and reason: {line}")))
         .collect()
 }
 

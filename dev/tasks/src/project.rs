@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, Result};
+
 /// This checkout.
 pub struct Project {
     /// The folder of the workspace's manifest.
@@ -15,12 +17,12 @@ pub struct Project {
 
 impl Project {
     /// The checkout in which `cargo xtask` was called.
-    pub fn of_environment() -> Result<Self, String> {
-        let manifest = env::var_os("CARGO_MANIFEST_DIR").ok_or("run this as `cargo xtask`")?;
-        let root = Path::new(&manifest).parent().ok_or("xtask lies in no workspace")?.to_owned();
+    pub fn of_environment() -> Result<Self> {
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").context("run this as `cargo xtask`")?;
+        let root = Path::new(&manifest).parent().context("xtask lies in no workspace")?.to_owned();
         // A relative target folder is relative to cargo's working directory, which is also ours.
         let target = match env::var_os("CARGO_TARGET_DIR") {
-            Some(folder) => std::path::absolute(folder).map_err(|error| format!("CARGO_TARGET_DIR: {error}"))?,
+            Some(folder) => std::path::absolute(folder).context("invalid CARGO_TARGET_DIR")?,
             None => root.join("target"),
         };
         Ok(Self { root, target })

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, Result};
+
 use crate::project::{Project, tool};
 use crate::steps::{step, succeed};
 
@@ -75,16 +77,16 @@ pub struct Release {
 }
 
 /// Takes the program in this file, or builds the release.
-pub fn given_or_built(project: &Project, file: Option<&Path>) -> Result<Release, String> {
+pub fn given_or_built(project: &Project, file: Option<&Path>) -> Result<Release> {
     let Some(file) = file else { return build(project) };
-    let shown = |error: std::io::Error| format!("no reflex at `{}`: {error}", file.display());
-    let binary = file.canonicalize().map_err(shown)?;
-    let linkage = Linkage::of(&fs::read(&binary).map_err(shown)?);
+    let shown = || format!("no reflex at `{}`", file.display());
+    let binary = file.canonicalize().with_context(shown)?;
+    let linkage = Linkage::of(&fs::read(&binary).with_context(shown)?);
     Ok(Release { binary, linkage })
 }
 
 /// Builds the release as shipped, or the closest variant that this machine can build.
-pub fn build(project: &Project) -> Result<Release, String> {
+pub fn build(project: &Project) -> Result<Release> {
     let arch = std::env::consts::ARCH;
     let (musl, gnu) = (format!("{arch}-unknown-linux-musl"), format!("{arch}-unknown-linux-gnu"));
     if cfg!(target_os = "linux") && is_installed(&musl) {
@@ -103,14 +105,14 @@ pub fn build(project: &Project) -> Result<Release, String> {
 ///
 /// # Errors
 /// The output of a failed build.
-pub fn with_symbols(project: &Project) -> Result<Release, String> {
+pub fn with_symbols(project: &Project) -> Result<Release> {
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let symbols = format!("profile.{PROFILE}.strip=false");
     build_for(project, Some(&target), Linkage::StaticMusl, &["--config", &symbols])
 }
 
 /// Builds the programs for another machine with zig as linker and C compiler, and returns their folder.
-pub fn build_elsewhere(project: &Project, target: &str, deployment: &str) -> Result<PathBuf, String> {
+pub fn build_elsewhere(project: &Project, target: &str, deployment: &str) -> Result<PathBuf> {
     let mut cargo =
         project.cargo(&["zigbuild", "--profile", PROFILE, "--locked", "--package", "reflex-guard", "--target", target]);
     if !deployment.is_empty() {
@@ -148,7 +150,7 @@ fn is_installed(target: &str) -> bool {
     installed.is_ok_and(|list| list.lines().any(|line| line.trim() == target))
 }
 
-fn build_for(project: &Project, target: Option<&str>, linkage: Linkage, more: &[&str]) -> Result<Release, String> {
+fn build_for(project: &Project, target: Option<&str>, linkage: Linkage, more: &[&str]) -> Result<Release> {
     let mut cargo = project.cargo(&["build", "--profile", PROFILE, "--locked", "--package", "reflex-guard"]);
     cargo.args(more);
     let mut folder = project.target.clone();

@@ -3,8 +3,10 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail};
+
 /// Runs one step and prints its line.
-pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     let done = work();
     let word = if done.is_ok() { "ok  " } else { "FAIL" };
@@ -18,15 +20,14 @@ pub fn duration(duration: Duration) -> String {
 }
 
 /// Runs a command without input and returns its standard output. The error contains the output of a failed command.
-pub fn succeed(command: &mut Command) -> Result<String, String> {
+pub fn succeed(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output =
-        command.stdin(Stdio::null()).output().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{program}` cannot be started"))?;
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(out);
     }
-    Err(format!("{out}{}{command:?}: {}", String::from_utf8_lossy(&output.stderr), output.status))
+    bail!("{out}{}{command:?}: {}", String::from_utf8_lossy(&output.stderr), output.status)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use anyhow::{Context, Result};
 use flate2::{Compression, GzBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{DateTime, ZipWriter};
@@ -35,8 +36,7 @@ impl Entry {
     }
 }
 
-pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>, String> {
-    let failed = |error: std::io::Error| format!("cannot make an archive: {error}");
+pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
     // With `mtime(0)` and an unknown system the header does not depend on the machine.
     let gzip = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::best());
     let mut tar = tar::Builder::new(gzip);
@@ -45,20 +45,20 @@ pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>, String> {
         header.set_size(entry.bytes.len() as u64);
         header.set_mode(entry.mode());
         header.set_mtime(0);
-        tar.append_data(&mut header, &entry.path, entry.bytes.as_slice()).map_err(failed)?;
+        tar.append_data(&mut header, &entry.path, entry.bytes.as_slice()).context("cannot make an archive")?;
     }
-    tar.into_inner().and_then(|gzip| gzip.finish()).map_err(failed)
+    tar.into_inner().and_then(|gzip| gzip.finish()).context("cannot make an archive")
 }
 
-pub(crate) fn zip(entries: &[Entry]) -> Result<Vec<u8>, String> {
+pub(crate) fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for entry in entries {
         let options =
             SimpleFileOptions::default().last_modified_time(DateTime::default()).unix_permissions(entry.mode());
-        zip.start_file(&entry.path, options).map_err(|error| format!("cannot make a wheel: {error}"))?;
-        zip.write_all(&entry.bytes).map_err(|error| format!("cannot make a wheel: {error}"))?;
+        zip.start_file(&entry.path, options).context("cannot make a wheel")?;
+        zip.write_all(&entry.bytes).context("cannot make a wheel")?;
     }
-    let cursor = zip.finish().map_err(|error| format!("cannot make a wheel: {error}"))?;
+    let cursor = zip.finish().context("cannot make a wheel")?;
     Ok(cursor.into_inner())
 }
 

@@ -9,6 +9,7 @@ mod wheel;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use archive::Entry;
@@ -38,7 +39,7 @@ impl Build {
 }
 
 /// Builds packages for these targets, or for this machine's target if none is given, in `dist/` of the target folder.
-pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<(), String> {
+pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<()> {
     let targets: Vec<&Target> = match triples {
         [] => vec![Target::of_this_machine()?],
         named => named.iter().map(|triple| Target::named(triple)).collect::<Result<_, _>>()?,
@@ -65,25 +66,21 @@ pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<(), String> {
 }
 
 /// The version shared by all packages of the workspace.
-fn version(project: &Project) -> Result<String, String> {
+fn version(project: &Project) -> Result<String> {
     let manifest = read(&project.root.join("Cargo.toml"))?;
     let manifest = String::from_utf8_lossy(&manifest).into_owned();
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = "));
-    Ok(line.ok_or("Cargo.toml has no version")?.trim_matches('"').to_owned())
+    Ok(line.context("Cargo.toml has no version")?.trim_matches('"').to_owned())
 }
 
 /// `reflex` and `rfx` for a target.
-fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>, String> {
+fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>> {
     let folder = if target.is_of_this_machine() {
         // The functions are ordered for a call: see `release`.
         let release = release::build(project)?;
         if release.linkage.triple(std::env::consts::ARCH).as_deref() != Some(target.triple) && cfg!(target_os = "linux")
         {
-            return Err(format!(
-                "rustup target add {}: what is built here is {}",
-                target.triple,
-                release.linkage.name()
-            ));
+            bail!("rustup target add {}: what is built here is {}", target.triple, release.linkage.name());
         }
         let rfx = project.target.join(target.triple).join(release::PROFILE).join("rfx");
         return Ok(vec![Entry::program("reflex", read(&release.binary)?), Entry::program("rfx", read(&rfx)?)]);
@@ -95,7 +92,7 @@ fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>, String> {
 
 /// Manual pages, completions, licenses and pages. They are identical for all targets, so this machine's build prints
 /// them.
-fn documents(project: &Project) -> Result<Vec<Entry>, String> {
+fn documents(project: &Project) -> Result<Vec<Entry>> {
     let folder = project.target.join("package-documents");
     remove(&folder)?;
     make(&folder)?;
@@ -118,14 +115,14 @@ fn documents(project: &Project) -> Result<Vec<Entry>, String> {
     Ok(documents)
 }
 
-fn archived(build: &Build) -> Result<(String, Vec<u8>), String> {
+fn archived(build: &Build) -> Result<(String, Vec<u8>)> {
     let stem = build.stem();
     let entries: Vec<Entry> = build.programs.iter().chain(&build.documents).map(|entry| entry.below(&stem)).collect();
     Ok((format!("{stem}.tar.gz"), archive::tar_gz(&entries)?))
 }
 
 /// The installer, with the version to install filled in.
-fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>), String> {
+fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>)> {
     let text = read(&project.root.join("packaging/install.sh"))?;
     let key = std::env::var("REFLEX_RELEASE_KEY").unwrap_or_default();
     let text = String::from_utf8_lossy(&text).replace("@VERSION@", version).replace("@KEY@", &key);
@@ -133,7 +130,7 @@ fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>), Stri
 }
 
 /// Checksums in the format of `sha256sum`.
-fn sums(files: &[PathBuf]) -> Result<String, String> {
+fn sums(files: &[PathBuf]) -> Result<String> {
     let mut lines: Vec<String> = Vec::new();
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -147,32 +144,30 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn written(folder: &Path, (name, bytes): (String, Vec<u8>)) -> Result<PathBuf, String> {
+fn written(folder: &Path, (name, bytes): (String, Vec<u8>)) -> Result<PathBuf> {
     let file = folder.join(name);
-    fs::write(&file, bytes).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
     Ok(file)
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, String> {
-    fs::read(file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))
 }
 
-fn make(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))
+fn make(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))
 }
 
-fn remove(folder: &Path) -> Result<(), String> {
+fn remove(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(format!("cannot remove `{}`: {error}", folder.display()))
-        }
-        _ => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed.with_context(|| format!("cannot remove `{}`", folder.display())),
     }
 }
 
 /// The files of a folder, sorted by name.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("cannot list `{}`: {error}", folder.display()))?;
+fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot list `{}`", folder.display()))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
     Ok(files)

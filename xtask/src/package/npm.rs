@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use super::archive::{Entry, tar_gz};
@@ -11,7 +12,7 @@ use super::{Build, NAME, read};
 const SUMMARY: &str = "The guard between coding agents and your machine";
 
 /// The package for a build's platform, with its file name.
-pub(crate) fn of_platform(build: &Build) -> Result<(String, Vec<u8>), String> {
+pub(crate) fn of_platform(build: &Build) -> Result<(String, Vec<u8>)> {
     let target = build.target;
     let manifest = json!({
         "name": platform(target), "version": build.version, "description": format!("{SUMMARY}: the program for {}", target.triple),
@@ -26,7 +27,7 @@ pub(crate) fn of_platform(build: &Build) -> Result<(String, Vec<u8>), String> {
 }
 
 /// The package that users install. It has no installation scripts.
-pub(crate) fn main(version: &str, root: &Path) -> Result<(String, Vec<u8>), String> {
+pub(crate) fn main(version: &str, root: &Path) -> Result<(String, Vec<u8>)> {
     let platforms: Map<String, Value> = Target::all().iter().map(|target| (platform(target), version.into())).collect();
     let manifest = json!({
         "name": NAME, "version": version, "description": SUMMARY, "license": "MIT OR Apache-2.0",
@@ -56,7 +57,7 @@ fn manifest_entry(manifest: &Value) -> Entry {
     Entry::file("package.json", format!("{manifest:#}\n").into_bytes())
 }
 
-fn packed(entries: impl Iterator<Item = Entry>) -> Result<Vec<u8>, String> {
+fn packed(entries: impl Iterator<Item = Entry>) -> Result<Vec<u8>> {
     let entries: Vec<Entry> = entries.map(|entry| entry.below("package")).collect();
     tar_gz(&entries)
 }

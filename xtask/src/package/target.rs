@@ -1,5 +1,7 @@
 //! The packaged targets, and their names in registries.
 
+use anyhow::{Context, Result};
+
 /// A target with its names in registries.
 pub(crate) struct Target {
     /// Rust's target triple.
@@ -51,15 +53,15 @@ impl Target {
         &ALL
     }
 
-    pub(crate) fn named(triple: &str) -> Result<&'static Target, String> {
+    pub(crate) fn named(triple: &str) -> Result<&'static Target> {
         let known = || ALL.iter().map(|target| target.triple).collect::<Vec<_>>().join(", ");
         ALL.iter()
             .find(|target| target.triple == triple)
-            .ok_or_else(|| format!("unknown target `{triple}`; known are {}", known()))
+            .with_context(|| format!("unknown target `{triple}`; known are {}", known()))
     }
 
-    pub(crate) fn of_this_machine() -> Result<&'static Target, String> {
-        ALL.iter().find(|target| target.is_of_this_machine()).ok_or_else(|| "this machine has no packages".to_owned())
+    pub(crate) fn of_this_machine() -> Result<&'static Target> {
+        ALL.iter().find(|target| target.is_of_this_machine()).context("this machine has no packages")
     }
 
     /// Whether this machine runs the target's programs without an emulator.

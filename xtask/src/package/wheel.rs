@@ -1,5 +1,6 @@
 //! Python wheels that carry the programs as scripts: packaging.python.org/en/latest/specifications/binary-distribution-format.
 
+use anyhow::Result;
 use sha2::{Digest, Sha256};
 
 use super::archive::{Entry, zip};
@@ -14,7 +15,7 @@ exec \"$folder/reflex\" \"$@\"
 ";
 
 /// The wheel of a build, with its file name.
-pub(crate) fn wheel(build: &Build) -> Result<(String, Vec<u8>), String> {
+pub(crate) fn wheel(build: &Build) -> Result<(String, Vec<u8>)> {
     let stem = format!("{}-{}", NAME.replace('-', "_"), build.version);
     let (scripts, info) = (format!("{stem}.data/scripts"), format!("{stem}.dist-info"));
     let mut entries: Vec<Entry> = build.programs.iter().map(|program| program.below(&scripts)).collect();

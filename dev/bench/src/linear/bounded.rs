@@ -9,6 +9,8 @@ use crate::ground::Ground;
 use crate::measure::{CLAUDE, Caller, Count, Eval, Hook};
 use std::path::Path;
 
+use anyhow::Result;
+
 /// Maximum for the result of a tool, in thousands of instructions. The goal is 400,000.
 const MAX_OF_RESULT: u32 = 700_000;
 
@@ -108,16 +110,16 @@ fn nested(size: usize) -> String {
 
 impl Input {
     /// Counts the judgement by `reflex eval`, because the hook's watchdog would end the count, and runs the hook.
-    pub(super) fn measure(&self, binary: &Path, ground: &Ground) -> Result<Measured, String> {
+    pub(super) fn measure(&self, binary: &Path, ground: &Ground) -> Result<Measured> {
         Ok(Measured { count: self.count(binary, ground)?, in_time: self.is_in_time(binary, ground)? })
     }
 
     /// Counts the instructions of `reflex eval` for the input.
-    pub(super) fn count(&self, binary: &Path, ground: &Ground) -> Result<Count, String> {
+    pub(super) fn count(&self, binary: &Path, ground: &Ground) -> Result<Count> {
         Eval { binary, ground, event: &self.event(ground).to_string() }.count()
     }
 
-    fn is_in_time(&self, binary: &Path, ground: &Ground) -> Result<bool, String> {
+    fn is_in_time(&self, binary: &Path, ground: &Ground) -> Result<bool> {
         let caller = if matches!(self.kind, Kind::Result(_)) { AFTER } else { CLAUDE };
         let hook = Hook { caller, binary, ground, payload: self.payload(ground).to_string() };
         let answer = hook.answer()?.shown();

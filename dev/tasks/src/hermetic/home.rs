@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// Files that `reflex` may keep in its state folder; the test `house` compares the list with the code.
@@ -48,7 +49,7 @@ const PASSPHRASE: &str = "hostile passphrase";
 ///
 /// # Errors
 /// A file cannot be written, or the home does not change the verdict, so it would prove nothing.
-pub(super) fn fill(home: &Path, reflex: &Path) -> Result<(), String> {
+pub(super) fn fill(home: &Path, reflex: &Path) -> Result<()> {
     for (name, text) in SETTINGS {
         write(&home.join(name), text)?;
     }
@@ -77,7 +78,7 @@ pub(super) fn fill(home: &Path, reflex: &Path) -> Result<(), String> {
         }
     }
     if guard.passes("ls") {
-        return Err("`ls` passes in the hostile home: it would hide a test that is not hermetic".into());
+        bail!("`ls` passes in the hostile home: it would hide a test that is not hermetic");
     }
     Ok(())
 }
@@ -128,15 +129,15 @@ impl Guard<'_> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+fn write(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, text))
-        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-fn append(path: &Path, text: &str) -> Result<(), String> {
-    let before = fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+fn append(path: &Path, text: &str) -> Result<()> {
+    let before = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     write(path, &(before + text))
 }
 
@@ -144,14 +145,14 @@ fn append(path: &Path, text: &str) -> Result<(), String> {
 type Times = BTreeMap<PathBuf, [(i64, i64); 3]>;
 
 /// All files below the home with their times. Excludes the folders, because listing them reads them.
-pub(super) fn files(home: &Path) -> Result<Times, String> {
+pub(super) fn files(home: &Path) -> Result<Times> {
     let mut found = Times::new();
     let mut folders = vec![home.to_owned()];
     while let Some(folder) = folders.pop() {
-        let unread = |error: std::io::Error| format!("cannot read `{}`: {error}", folder.display());
-        for entry in fs::read_dir(&folder).map_err(unread)? {
-            let path = entry.map_err(unread)?.path();
-            let data = path.symlink_metadata().map_err(unread)?;
+        let unread = || format!("cannot read `{}`", folder.display());
+        for entry in fs::read_dir(&folder).with_context(unread)? {
+            let path = entry.with_context(unread)?.path();
+            let data = path.symlink_metadata().with_context(unread)?;
             if data.is_dir() {
                 folders.push(path);
                 continue;

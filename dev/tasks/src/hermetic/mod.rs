@@ -11,6 +11,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context, Result, bail, ensure};
+
 use crate::project::{Project, TOOLS_HOME, XDG};
 use crate::steps::succeed;
 
@@ -43,27 +45,28 @@ pub const BIND: &str = "\
 ///
 /// # Errors
 /// The suite fails, or a process read or wrote the home.
-pub fn play(project: &Project, reflex: &Path, words: &[&str]) -> Result<bool, String> {
+pub fn play(project: &Project, reflex: &Path, words: &[&str]) -> Result<bool> {
     if env::var_os(HOSTILE_HOME).is_some() {
         return Ok(false);
     }
     let folder = project.target.join("hostile");
     let (home, passwd) = (folder.join("home"), folder.join("passwd"));
-    let unwritten = |error: std::io::Error| format!("cannot write `{}`: {error}", folder.display());
-    fs::create_dir_all(&home).and_then(|()| fs::write(&passwd, user_database(&home))).map_err(unwritten)?;
+    let unwritten = || format!("cannot write `{}`", folder.display());
+    fs::create_dir_all(&home).and_then(|()| fs::write(&passwd, user_database(&home))).with_context(unwritten)?;
     let Some(unshare) = unshare() else {
         println!("skip  a hostile home: this machine allows no mount namespace, so the suite runs in yours");
         return Ok(false);
     };
-    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let program = env::current_exe().context("cannot find xtask")?;
     let mut child = Command::new("unshare");
     child.args(unshare).args(["sh", "-c", MOUNT, "sh"]).arg(&home).arg(&passwd);
     child.arg(program).arg(ENCLOSED).arg(reflex).args(words);
     child.env(HOSTILE_HOME, &home).env("HOME", &home).stdin(Stdio::null());
     child.envs(env::var_os("HOME").map(|home| (TOOLS_HOME, home)));
     child.envs(XDG.map(|variable| (variable, home.join("xdg"))));
-    let status = child.status().map_err(|error| format!("`unshare` cannot be started: {error}"))?;
-    if status.success() { Ok(true) } else { Err(format!("in a hostile home: {status}")) }
+    let status = child.status().context("`unshare` cannot be started")?;
+    ensure!(status.success(), "in a hostile home: {status}");
+    Ok(true)
 }
 
 /// Arguments for `unshare` that create a mount namespace for this user.
@@ -90,20 +93,21 @@ pub fn user_database(home: &Path) -> String {
 ///
 /// # Errors
 /// The home does not change the verdict, the suite fails, or it touched the home.
-pub fn enclosed(reflex: &str, words: &[&str]) -> Result<(), String> {
-    let home = PathBuf::from(env::var_os(HOSTILE_HOME).ok_or("this command is for `cargo xtask` itself")?);
+pub fn enclosed(reflex: &str, words: &[&str]) -> Result<()> {
+    let home = PathBuf::from(env::var_os(HOSTILE_HOME).context("this command is for `cargo xtask` itself")?);
     // Filling the home turns the guard off and pins it, which must never happen in a real home.
     if fs::read_to_string("/etc/passwd").unwrap_or_default() != user_database(&home) {
-        return Err(format!("`{}` is not the home in this user database", home.display()));
+        bail!("`{}` is not the home in this user database", home.display());
     }
     home::fill(&home, Path::new(reflex))?;
     let before = home::files(&home)?;
-    let program = env::current_exe().map_err(|error| error.to_string())?;
-    let status = Command::new(program).args(words).status().map_err(|error| error.to_string())?;
+    let program = env::current_exe().context("cannot find xtask")?;
+    let status = Command::new(program).args(words).status().context("cannot start xtask")?;
     let touched = home::touched(&before, &home::files(&home)?);
     if !touched.is_empty() {
         let list: Vec<String> = touched.iter().take(LISTED).map(|path| path.display().to_string()).collect();
-        return Err(format!("the suite touched {} files of the user's home:\n{}", touched.len(), list.join("\n")));
+        bail!("the suite touched {} files of the user's home:\n{}", touched.len(), list.join("\n"));
     }
-    if status.success() { Ok(()) } else { Err(status.to_string()) }
+    ensure!(status.success(), "{status}");
+    Ok(())
 }
