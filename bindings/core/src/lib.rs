@@ -65,7 +65,7 @@ impl Engine {
         // A rule may be invalid with the variables that are set, which only the engine knows.
         let mut checked = engine.clone();
         for rule in parsed {
-            checked.add_rule(rule).map_err(Error::rule)?;
+            checked.add_rule(rule).map_err(|error| Error::rule(error.to_string()))?;
         }
         *engine = checked;
         Ok(())
@@ -78,7 +78,7 @@ impl Engine {
     pub fn set_variable(&self, key: &str, value: &str) -> Result<(), Error> {
         let value: Value = serde_json::from_str(value).map_err(|error| Error::json(key, &error))?;
         let mut engine = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-        engine.set_variable(key, texts(&value, key)?).map_err(Error::rule)
+        engine.set_variable(key, texts(&value, key)?).map_err(|error| Error::rule(error.to_string()))
     }
 
     /// Returns the rules that fire on an event, as a JSON list in the order of addition.

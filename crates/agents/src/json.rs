@@ -25,6 +25,8 @@ impl fmt::Display for BadEvent {
     }
 }
 
+impl std::error::Error for BadEvent {}
+
 impl BadEvent {
     pub(crate) fn new(field: &str, problem: impl Into<String>) -> BadEvent {
         BadEvent { field: field.into(), problem: problem.into(), moment: None }

@@ -1,11 +1,26 @@
 //! The reasons why a command did not do what it was asked to, and the exit status of each.
 
+mod collector;
+mod question;
+mod reflex;
+mod rules;
+mod signature;
+
+pub(crate) use collector::CollectorError;
+pub(crate) use question::{CaseError, DemoError, QuestionError};
+pub(crate) use reflex::ReflexError;
+pub(crate) use rules::RulesError;
+pub(crate) use signature::SignatureError;
+
 use crate::exit_code;
 use reflex_host::answers::AnswerError;
+use reflex_host::catalog::{ListError, OriginError, PackError, PackageError, PlayError};
 use reflex_host::git_hooks::GitHookError;
 use reflex_host::lasting::SettleError;
+use reflex_host::layers::NamedError;
 use reflex_host::signing::SigningError;
-use reflex_host::{Fault, TrustError, WiringError};
+use reflex_host::{Fault, PurgeError, TrustError, WiringError};
+use reflex_supervise::ProbeError;
 use std::io;
 use std::path::PathBuf;
 
@@ -30,6 +45,91 @@ pub(crate) enum Error {
     /// The program could not be copied to its permanent path.
     #[error(transparent)]
     Settle(#[from] SettleError),
+    /// A command about reflexes.
+    #[error(transparent)]
+    Reflex(#[from] ReflexError),
+    /// A source of a reflex is not valid, or the reflex cannot be had from it.
+    #[error(transparent)]
+    Origin(#[from] OriginError),
+    /// The files of a reflex are not one, or cannot be read or written.
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    /// A pack cannot be read.
+    #[error(transparent)]
+    Pack(#[from] PackError),
+    /// A list of reflexes cannot be read or changed.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// A reflex cannot be run on a call.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// A command about rules.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// Rules or policies that the command line names cannot be read.
+    #[error(transparent)]
+    Named(#[from] NamedError),
+    /// A call that a person asks about.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
+    /// A recorded call of the demo.
+    #[error(transparent)]
+    Demo(#[from] DemoError),
+    /// A labelled case for the model of auto-pilot.
+    #[error("{name}, line {line}: {source}")]
+    Case {
+        /// The file with the case.
+        name: String,
+        /// Its line, from 1.
+        line: usize,
+        /// The reason.
+        source: CaseError,
+    },
+    /// A file is not verified.
+    #[error("{}: {source}", file.display())]
+    Signature {
+        /// Its path.
+        file: PathBuf,
+        /// The reason.
+        source: SignatureError,
+    },
+    /// This build verifies only with a given key.
+    #[error("this build names no release key; give one with --public-key")]
+    NoReleaseKey,
+    /// A collector is not valid.
+    #[error(transparent)]
+    Collector(#[from] CollectorError),
+    /// The guard's data cannot be deleted.
+    #[error(transparent)]
+    Purge(#[from] PurgeError),
+    /// Another error, about one of several things.
+    #[error("{name}: {source}")]
+    About {
+        /// The thing.
+        name: String,
+        /// The error.
+        source: Box<Error>,
+    },
+    /// A file that the command line names cannot be read.
+    #[error("{}: {source}", file.display())]
+    Input {
+        /// Its path.
+        file: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The audit log cannot be read.
+    #[error("the audit log: {0}")]
+    Log(io::Error),
+    /// The name of a program could stand for another one.
+    #[error("`{0}` is not an absolute path")]
+    NotAbsolute(String),
+    /// The path of this program is not known.
+    #[error("the path of reflex cannot be found: {0}")]
+    OwnPath(io::Error),
+    /// A new file would replace this one, which may hold more than the hook.
+    #[error("{}: already exists, left unchanged; `reflex init` edits it", .0.display())]
+    Untouched(PathBuf),
     /// An agent does not trust its hook.
     #[error(
         "{agent} does not run the hook yet: it is not trusted ({source}). Start {agent} and trust it there: /hooks"
@@ -180,7 +280,7 @@ pub(crate) enum Error {
     UndeclaredTask(String),
     /// This system cannot supervise; the reason.
     #[error("not started: {0}. `--best-effort` starts it without a supervisor")]
-    Unsupervised(String),
+    Unsupervised(ProbeError),
     /// The client's MCP servers are not known.
     #[error("the MCP servers of `{name}` are not known; known clients: {known}")]
     McpClient {
@@ -203,13 +303,34 @@ pub(crate) enum PassphraseMistake {
 }
 
 impl Error {
+    /// The same error, about one of several things.
+    pub(crate) fn about(name: &str, error: impl Into<Error>) -> Error {
+        Error::About { name: name.to_owned(), source: Box::new(error.into()) }
+    }
+
     fn fault(&self) -> Fault {
         match self {
             Error::Answer(error) => error.fault(),
             Error::Signing(error) | Error::PresentPassphrase(error) => error.fault(),
             Error::Wiring(error) => error.fault(),
             Error::GitHook(error) => error.fault(),
-            Error::Scope { .. }
+            Error::Reflex(error) => error.fault(),
+            Error::Origin(error) => error.fault(),
+            Error::Package(error) => error.fault(),
+            Error::Pack(error) => error.fault(),
+            Error::List(error) => error.fault(),
+            Error::Play(error) => error.fault(),
+            Error::Rules(error) => error.fault(),
+            Error::Named(error) => error.fault(),
+            Error::Signature { source, .. } => source.fault(),
+            Error::Collector(error) => error.fault(),
+            Error::About { source, .. } => source.fault(),
+            Error::Input { source, .. } => Fault::of_named_file(source),
+            Error::Question(_)
+            | Error::Case { .. }
+            | Error::NoReleaseKey
+            | Error::NotAbsolute(_)
+            | Error::Scope { .. }
             | Error::Day(_)
             | Error::TaskName
             | Error::TaskScope(_)
@@ -217,7 +338,11 @@ impl Error {
             | Error::Mode { .. }
             | Error::UnknownAgent(_)
             | Error::NoProject(_) => Fault::Request,
-            Error::Settle(_)
+            Error::Demo(_)
+            | Error::Purge(_)
+            | Error::Log(_)
+            | Error::OwnPath(_)
+            | Error::Settle(_)
             | Error::File { .. }
             | Error::State(_)
             | Error::Unremoved { .. }
@@ -226,7 +351,8 @@ impl Error {
             | Error::Unkept { .. }
             | Error::DamagedCall(_)
             | Error::WorkingDirectory(_) => Fault::Machine,
-            Error::Untrusted { .. }
+            Error::Untouched(_)
+            | Error::Untrusted { .. }
             | Error::Locked(_)
             | Error::Declined
             | Error::NoMessage

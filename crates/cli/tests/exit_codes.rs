@@ -1,4 +1,4 @@
-//! The exit status of every command that ends without what was asked for, by what stands in its way.
+//! The exit statuses of all commands, by the obstacle.
 
 use crate::support::Machine;
 use std::fmt::Write;
@@ -113,7 +113,7 @@ const PLAY: &str = r#"
     echo begun
     while read -r line <&3; do
         words=$(echo "$line" | sed "s/CALL/$call/; s/KEPT/$kept/")
-        # Where a command can succeed, each begins with the same home.
+        # Commands that can succeed begin with the same home.
         case $situation in
             well | tty) begin ;;
             full) begin && dd if=/dev/zero of=$home/fill bs=1k 2>/dev/null ;;

@@ -27,7 +27,7 @@ use crate::policy::{Policy, broken};
 use crate::rules::library;
 use crate::rules::user;
 use crate::verdict::gatekeeper;
-use crate::verdict::judgeable::{self, JudgedRule};
+use crate::verdict::judgeable::{self, JudgedRule, Reservation};
 use crate::verdict::rewrite;
 use reflex_shell::work;
 use reflex_tables::Tables;
@@ -222,7 +222,7 @@ impl<'p> Engine<'p> {
         world: &dyn World,
         judgement: &Judgement,
         is_kept: bool,
-    ) -> Result<Vec<JudgedRule>, String> {
+    ) -> Result<Vec<JudgedRule>, Reservation> {
         let facts = Facts::new(event, &judgement.analysis, self.tables, world);
         judgeable::judged_rules(&facts, &judgement.verdict, is_kept)
     }

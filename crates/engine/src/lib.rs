@@ -51,6 +51,7 @@ pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpo
 pub use model::fake_world::{FakeWorld, SupposedGit};
 pub use model::finding::{At, Decision, Finding, PolicyAction, Rewrite, Severity, Tier};
 pub use model::latency::{Latency, Tick};
+pub use model::obstacle::Obstacle;
 pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
 pub use model::reason::Reason;
 pub use model::rule_trace::RuleTrace;
@@ -78,4 +79,4 @@ pub use text::deep_json::parse_json;
 pub use text::excerpt::{plain_path, quotation, quoted_from_stranger};
 pub use text::glob::fits;
 pub use verdict::gatekeeper::next_steps;
-pub use verdict::judgeable::JudgedRule;
+pub use verdict::judgeable::{JudgedRule, Reservation};

@@ -31,11 +31,12 @@ mod world;
 pub use config as layers;
 pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
 pub use install::{
-    Change, Rekeying, TrustError, Wiring, WiringError, assurance, client, doctor, lasting, live, matrix, mcp_servers,
-    namesakes, notices, older, state_folder, switches,
+    Change, HookError, Rekeying, TrustError, Wiring, WiringError, assurance, client, doctor, lasting, live, matrix,
+    mcp_servers, namesakes, notices, older, state_folder, switches,
 };
 pub use pipeline::{
-    ChangedFiles, Counts, Host, Instead, MAX_IN_A_ROW, NotInstead, Replied, RunChanges, Starts, UnseenLine, WatchedRun,
+    ChangedFiles, Counts, Host, Instead, MAX_IN_A_ROW, NotConsulted, NotInstead, Replied, RunChanges, Starts,
+    UnseenLine, WatchedRun,
 };
 pub use reflex_keep as keep;
 pub use reflex_library::{DIGEST as LIBRARY_DIGEST, JUDGE_CASES};
@@ -49,7 +50,7 @@ pub use system::clock::{duration, local, moment, now, timestamp};
 pub use system::context::{Context, RelativeHome};
 pub use system::environment::Environment;
 pub use system::fault::Fault;
-pub use system::folders::Folders;
+pub use system::folders::{Folders, PurgeError};
 pub use system::hidden::is_hidden;
 pub use system::http;
 pub use system::os::{in_new_process_group, options_with_mode, terminal};

@@ -22,7 +22,8 @@ fn every_official_reflex_does_what_its_examples_say() {
         assert!(package.module().unwrap().is_ours, "{}: the digest is another", package.name);
         let all = examples(&package).unwrap();
         for example in &all {
-            let problem = play(&package, example).map_or_else(Some, |played| difference(example, &played));
+            let problem = play(&package, example)
+                .map_or_else(|error| Some(error.to_string()), |played| difference(example, &played));
             wrong.extend(problem.map(|problem| format!("{}: {}: {problem}", package.name, example.call)));
         }
         let sides: BTreeSet<&str> = all.iter().map(|example| example.says.as_str()).collect();

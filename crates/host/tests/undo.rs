@@ -3,6 +3,7 @@
 //! index, the refs and the stash.
 
 use reflex_agents::{Payload, find};
+use reflex_host::keep::Refused;
 use reflex_host::{Context, Host, Mode};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -230,39 +231,56 @@ fn kept(answer: &Value) -> Option<String> {
     (!decides).then(|| id.to_owned())
 }
 
+/// A call that did not come back.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error("not kept: {0}")]
+    NotKept(Value),
+    #[error("it destroys nothing: {0}")]
+    Harmless(String),
+    #[error("git says\n{now}\nand not\n{before}")]
+    Git { now: String, before: String },
+    #[error("{}", .0.join("\n    "))]
+    Files(Vec<String>),
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
 /// Plays a call: hook, run, undo. Nothing where all is as before.
-fn play(command: &str) -> Result<(), String> {
+fn play(command: &str) -> Result<(), Lost> {
     let ground = Ground::new();
     // Git notes in its index what it has looked at.
     let shown_before = ground.state_of_git();
     let before = ground.seen();
     let answer = ground.ask("Bash", json!({"command": command}));
-    let id = kept(&answer).ok_or_else(|| format!("not kept: {answer}"))?;
+    let id = kept(&answer).ok_or(Lost::NotKept(answer))?;
     let (_, out) = ground.run(command);
     if ground.seen() == before {
-        return Err(format!("it destroys nothing: {out}"));
+        return Err(Lost::Harmless(out));
     }
     undo(&id)?;
     same(&before, &ground.seen())?;
     let now = ground.state_of_git();
-    if now == shown_before { Ok(()) } else { Err(format!("git says\n{now}\nand not\n{shown_before}")) }
+    if now == shown_before { Ok(()) } else { Err(Lost::Git { now, before: shown_before }) }
 }
 
-fn undo(id: &str) -> Result<Option<String>, String> {
+fn undo(id: &str) -> Result<Option<String>, Lost> {
     let host = guard();
-    let backup = host.backups().backup(id).map_err(|error| error.to_string())?;
+    let backup = host.backups().backup(id)?;
     let plan = host.undo_plan(&backup, &[], None);
-    host.undo(&backup, &plan).map_err(|refused| refused.to_string())
+    Ok(host.undo(&backup, &plan)?)
 }
 
-fn same(before: &BTreeMap<PathBuf, Seen>, after: &BTreeMap<PathBuf, Seen>) -> Result<(), String> {
+fn same(before: &BTreeMap<PathBuf, Seen>, after: &BTreeMap<PathBuf, Seen>) -> Result<(), Lost> {
     let names: std::collections::BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
     let differs = |name: &&&PathBuf| before.get(**name) != after.get(**name);
     let short = |seen: Option<&Seen>| format!("{seen:?}").chars().take(160).collect::<String>();
     let shown_before =
         |name: &PathBuf| format!("{}: {} was {}", name.display(), short(after.get(name)), short(before.get(name)));
     let all: Vec<String> = names.iter().filter(differs).map(|name| shown_before(name)).collect();
-    if all.is_empty() { Ok(()) } else { Err(all.join("\n    ")) }
+    if all.is_empty() { Ok(()) } else { Err(Lost::Files(all)) }
 }
 
 /// Plays many calls at once, for most of the time the disk is waited for.

@@ -218,6 +218,8 @@ pub enum Refused {
     Failed(PathBuf, std::io::Error),
 }
 
+impl std::error::Error for Refused {}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -18,6 +18,11 @@ pub struct ToolResult {
     pub text: String,
 }
 
+/// The client has passed no result of the script's call with this index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("call {0} was not answered")]
+pub struct Unanswered(pub usize);
+
 impl Conversation {
     /// Parses the last request of a run.
     pub fn from_request(body: &Value) -> Self {
@@ -32,8 +37,11 @@ impl Conversation {
     }
 
     /// Returns the result of the script's call with this index.
-    pub fn answer(&self, step: usize) -> Result<&ToolResult, String> {
-        self.results.get(step).ok_or_else(|| format!("call {step} was not answered"))
+    ///
+    /// # Errors
+    /// The client passed fewer results.
+    pub fn answer(&self, step: usize) -> Result<&ToolResult, Unanswered> {
+        self.results.get(step).ok_or(Unanswered(step))
     }
 }
 

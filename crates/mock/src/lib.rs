@@ -4,5 +4,5 @@ mod conversation;
 mod http;
 mod model;
 
-pub use conversation::{Conversation, ToolResult};
+pub use conversation::{Conversation, ToolResult, Unanswered};
 pub use model::{Call, Model};

@@ -1,6 +1,7 @@
 //! The conditions of a rule, and their lowering to the condition language.
 
-use crate::pattern::{Ready, Variables, fill, needs, regex};
+use crate::error::ConditionError;
+use crate::pattern::{Variables, fill, needs, regex};
 use crate::problem;
 use crate::problem::{Level, Problems};
 use crate::renamed;
@@ -104,15 +105,15 @@ impl Condition {
     /// Lowers the condition to the condition language.
     ///
     /// # Errors
-    /// A variable is not set, or a regular expression is invalid: the problem and its remedy.
-    pub fn lower(&self, variables: &Variables) -> Ready<Value> {
-        let each = |all: &[Condition]| all.iter().map(|one| one.lower(variables)).collect::<Ready<Vec<Value>>>();
+    /// A variable is not set, or a regular expression is invalid.
+    pub fn lower(&self, variables: &Variables) -> Result<Value, ConditionError> {
+        let each = |all: &[Condition]| all.iter().map(|one| one.lower(variables)).collect::<Result<Vec<Value>, _>>();
         Ok(match self {
             Condition::Field(one) => one.lower(variables)?,
             Condition::Runs(patterns) => {
                 let joined = |values: &[String]| values.join(" ");
                 let filled = patterns.iter().map(|one| fill(one, variables, &joined).map(|(text, _)| text));
-                json!({"runs": filled.collect::<Ready<Vec<String>>>()?})
+                json!({"runs": filled.collect::<Result<Vec<String>, _>>()?})
             }
             Condition::Effect(effects, outside) => {
                 let mut inner = serde_json::Map::new();
@@ -136,7 +137,7 @@ impl Condition {
 }
 
 impl FieldCondition {
-    fn lower(&self, variables: &Variables) -> Ready<Value> {
+    fn lower(&self, variables: &Variables) -> Result<Value, ConditionError> {
         let (op, negated) = match self.op.strip_prefix("not_") {
             Some(op) => (op, true),
             None => (self.op.as_str(), false),
@@ -144,9 +145,9 @@ impl FieldCondition {
         let mut template = false;
         let mut filled = |how: &dyn Fn(&[String]) -> String| {
             let all = self.pattern.iter().map(|one| fill(one, variables, how));
-            let all = all.collect::<Ready<Vec<(String, bool)>>>()?;
+            let all = all.collect::<Result<Vec<(String, bool)>, ConditionError>>()?;
             template = all.iter().any(|(_, template)| *template);
-            Ready::Ok(all.into_iter().map(|(text, _)| text).collect::<Vec<String>>())
+            Ok::<_, ConditionError>(all.into_iter().map(|(text, _)| text).collect::<Vec<String>>())
         };
         let mut needed = Vec::new();
         let value: Value = match op {
@@ -248,10 +249,10 @@ fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Pro
     }
     let condition = if all.len() == 1 { all.pop()? } else { Condition::All(all) };
     if let Some(variables) = variables
-        && let Err((message, help)) = condition.lower(variables)
+        && let Err(error) = condition.lower(variables)
     {
         let at = get("pattern").or(get("value")).unwrap_or(located);
-        into.error(&at.span, message, help);
+        into.error(&at.span, error.to_string(), error.help());
         return None;
     }
     Some(condition)
@@ -343,13 +344,13 @@ fn texts(located: &Located, into: &mut Problems<'_>) -> Vec<String> {
     texts.into_iter().map(|(text, _)| text).collect()
 }
 
-/// Checks an operator given in code; the error suggests the nearest one.
-pub(crate) fn is_operator(word: &str) -> Result<(), String> {
+/// Checks an operator given in code.
+pub(crate) fn is_operator(word: &str) -> Result<(), ConditionError> {
     match OPERATORS.contains(&word) {
         true => Ok(()),
-        false => Err(match problem::nearest(word, &OPERATORS) {
-            Some(near) => format!("unknown operator `{word}`, did you mean `{near}`?"),
-            None => format!("unknown operator `{word}`"),
-        }),
+        false => {
+            let nearest = problem::nearest(word, &OPERATORS);
+            Err(ConditionError::UnknownOperator { word: word.into(), nearest })
+        }
     }
 }

@@ -13,6 +13,7 @@
 //! ```
 
 mod condition;
+mod error;
 pub mod import;
 mod layer;
 mod load;
@@ -27,6 +28,7 @@ pub mod schema;
 mod yaml;
 
 pub use condition::{Condition, FieldCondition, OPERATORS};
+pub use error::{ConditionError, RuleError};
 pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MAX_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
 pub use pattern::Variables;

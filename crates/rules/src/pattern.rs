@@ -1,5 +1,6 @@
 //! Patterns in rules: fills in variables, checks regular expressions, and finds literals that a match must contain.
 
+use crate::error::ConditionError;
 use crate::problem::nearest;
 use reflex_engine::{MAX_PATTERN, RULE_FIELDS};
 use std::collections::BTreeMap;
@@ -7,11 +8,12 @@ use std::collections::BTreeMap;
 /// Values of `{{variables}}`: one text, or several for a list.
 pub type Variables = BTreeMap<String, Vec<String>>;
 
-/// The result, or a problem and its remedy.
-pub(crate) type Ready<T> = Result<T, (String, String)>;
-
 /// Fills `{{name}}` from the variables. Names of fields are kept: they are filled in when the rule is evaluated.
-pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String]) -> String) -> Ready<(String, bool)> {
+pub(crate) fn fill(
+    pattern: &str,
+    variables: &Variables,
+    how: &dyn Fn(&[String]) -> String,
+) -> Result<(String, bool), ConditionError> {
     let mut template = false;
     let filled = each_word(pattern, &mut |name| match variables.get(name) {
         Some(values) => Ok(how(values)),
@@ -30,8 +32,8 @@ pub(crate) fn fill_noting_unknown(text: &str, variables: &Variables, odd: &mut d
     let filled = each_word(text, &mut |name| {
         let values = variables.get(name);
         if values.is_none() && !is_known(name) {
-            let (message, help) = unset(name, variables);
-            odd(message, help);
+            let unset = unset(name, variables);
+            odd(unset.to_string(), unset.help());
         }
         Ok(values.map_or_else(|| format!("{{{{{name}}}}}"), |values| values.join(", ")))
     });
@@ -39,7 +41,10 @@ pub(crate) fn fill_noting_unknown(text: &str, variables: &Variables, odd: &mut d
 }
 
 /// Replaces each `{{name}}` in a text.
-fn each_word(text: &str, word: &mut dyn FnMut(&str) -> Ready<String>) -> Ready<String> {
+fn each_word(
+    text: &str,
+    word: &mut dyn FnMut(&str) -> Result<String, ConditionError>,
+) -> Result<String, ConditionError> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -57,11 +62,9 @@ fn each_word(text: &str, word: &mut dyn FnMut(&str) -> Ready<String>) -> Ready<S
     Ok(filled)
 }
 
-fn unset(name: &str, variables: &Variables) -> (String, String) {
+fn unset(name: &str, variables: &Variables) -> ConditionError {
     let known: Vec<&str> = variables.keys().map(String::as_str).chain(RULE_FIELDS).collect();
-    let near = nearest(name, &known).map(|near| format!("did you mean `{near}`?"));
-    let help = near.unwrap_or_else(|| format!("set it: `variables: {{{name}: …}}` in policy.yaml"));
-    (format!("the variable `{name}` is not set"), help)
+    ConditionError::Unset { name: name.into(), nearest: nearest(name, &known).map(str::to_owned) }
 }
 
 fn is_name(name: &str) -> bool {
@@ -74,20 +77,9 @@ fn is_known(name: &str) -> bool {
 }
 
 /// Checks a regular expression, which must run in linear time.
-pub(crate) fn regex(pattern: &str, fold: bool) -> Ready<()> {
+pub(crate) fn regex(pattern: &str, fold: bool) -> Result<(), ConditionError> {
     let built = regex_lite::RegexBuilder::new(pattern).case_insensitive(fold).size_limit(MAX_PATTERN).build();
-    let Err(error) = built else { return Ok(()) };
-    let error = error.to_string();
-    let help = match error.as_str() {
-        error if error.contains("look-around") => {
-            "use a second condition instead: `not_contains` or `not: {…}` for (?!…), another `regex` for (?=…)"
-        }
-        error if error.contains("backreferences") => "write the repeated part out, or use two conditions",
-        error if error.contains("Unicode character classes") => "list the characters in a set: [A-Za-z]",
-        error if error.contains("size") => "write fewer or smaller repetitions",
-        _ => "a backslash takes a sign literally: \\( \\{ \\[",
-    };
-    Err((format!("unsupported regular expression: it must be valid and run in linear time: {error}"), help.into()))
+    built.map(drop).map_err(ConditionError::Regex)
 }
 
 /// Literals, at least one of which every match contains. Empty if they cannot be determined.
@@ -210,7 +202,8 @@ mod tests {
 
     #[test]
     fn look_around_says_what_to_use_instead() {
-        let (message, help) = regex("(?!x)a", false).unwrap_err();
+        let error = regex("(?!x)a", false).unwrap_err();
+        let (message, help) = (error.to_string(), error.help());
         assert!(message.contains("look-around") && help.contains("not_contains"), "{message} {help}");
     }
 }

@@ -1,6 +1,7 @@
 //! Rules in YAML: the format of `@fozikio/reflex` and its extensions.
 
 use crate::condition::{Condition, conditions_of};
+use crate::error::RuleError;
 use crate::pattern::{self, Variables};
 use crate::problem::{Level, Problem, Problems};
 use crate::yaml::{Key, Located, Yaml, documents};
@@ -132,9 +133,11 @@ impl Rule {
     ///
     /// # Errors
     /// A condition is invalid.
-    pub fn lower(&self, variables: &Variables) -> Result<Value, String> {
+    pub fn lower(&self, variables: &Variables) -> Result<Value, RuleError> {
         let when = self.conditions.iter().map(|condition| condition.lower(variables));
-        let when = when.collect::<Result<Vec<Value>, _>>().map_err(|(message, help)| format!("{message}, {help}"))?;
+        let when = when
+            .collect::<Result<Vec<Value>, _>>()
+            .map_err(|source| RuleError::Condition { rule: self.name.clone(), source })?;
         let filled = |text: &str| pattern::fill_noting_unknown(text, variables, &mut |_, _| {});
         let rewrite: Map<String, Value> =
             self.rewrite.iter().map(|(field, text)| (field.clone(), filled(text).into())).collect();

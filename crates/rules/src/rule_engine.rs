@@ -1,6 +1,7 @@
 //! Evaluates rules without an agent: the interface of `@fozikio/reflex`, with its names.
 
 use crate::condition::{Condition, is_operator};
+use crate::error::{ConditionError, RuleError};
 use crate::pattern::Variables;
 use crate::rule::{Override, Rule, rules_of};
 use reflex_engine::shell::Language;
@@ -75,9 +76,8 @@ impl RuleEngine {
     /// # Errors
     /// A condition is invalid: an unknown operator, a regular expression that does not run in linear time, a variable
     /// that is not set. The engine is unchanged.
-    pub fn add_rule(&mut self, rule: Rule) -> Result<(), String> {
-        known_operators(&rule.conditions)?;
-        rule.lower(&self.variables).map_err(|problem| format!("{}: {problem}", rule.name))?;
+    pub fn add_rule(&mut self, rule: Rule) -> Result<(), RuleError> {
+        self.check(&rule)?;
         self.rules.push(rule);
         self.compile()
     }
@@ -86,13 +86,12 @@ impl RuleEngine {
     ///
     /// # Errors
     /// As [`RuleEngine::add_rule`].
-    pub fn add_rules(&mut self, rules: impl IntoIterator<Item = Rule>) -> Result<(), String> {
+    pub fn add_rules(&mut self, rules: impl IntoIterator<Item = Rule>) -> Result<(), RuleError> {
         let mut first = Ok(());
         for rule in rules {
-            let good = known_operators(&rule.conditions).and_then(|()| rule.lower(&self.variables));
-            match good {
-                Ok(_) => self.rules.push(rule),
-                Err(problem) => first = first.and(Err(format!("{}: {problem}", rule.name))),
+            match self.check(&rule) {
+                Ok(()) => self.rules.push(rule),
+                Err(problem) => first = first.and(Err(problem)),
             }
         }
         self.compile().and(first)
@@ -102,7 +101,7 @@ impl RuleEngine {
     ///
     /// # Errors
     /// A rule is invalid with this value; the variable is unchanged.
-    pub fn set_variable(&mut self, key: &str, values: Vec<String>) -> Result<(), String> {
+    pub fn set_variable(&mut self, key: &str, values: Vec<String>) -> Result<(), RuleError> {
         let before = self.variables.clone();
         self.variables.insert(key.into(), values);
         let compiled = self.compile();
@@ -146,14 +145,19 @@ impl RuleEngine {
         self.get_blocks(event).is_empty()
     }
 
-    fn compile(&mut self) -> Result<(), String> {
+    fn check(&self, rule: &Rule) -> Result<(), RuleError> {
+        known_operators(&rule.conditions).map_err(|source| RuleError::Condition { rule: rule.name.clone(), source })?;
+        rule.lower(&self.variables).map(drop)
+    }
+
+    fn compile(&mut self) -> Result<(), RuleError> {
         let lowered = self.rules.iter().map(|rule| rule.lower(&self.variables));
         self.blob = encode(&Value::Array(lowered.collect::<Result<Vec<_>, _>>()?))?;
         Ok(())
     }
 }
 
-fn known_operators(conditions: &[Condition]) -> Result<(), String> {
+fn known_operators(conditions: &[Condition]) -> Result<(), ConditionError> {
     conditions.iter().try_for_each(|condition| match condition {
         Condition::Field(one) => is_operator(&one.op),
         Condition::All(inner) | Condition::Any(inner) => known_operators(inner),

@@ -1,7 +1,9 @@
 //! Modules that want more than they may: every way out is closed, every limit cuts by itself, and who comes after them
 //! is asked as if they were not there.
 
-use reflex_script::{Call, Capabilities, Chain, Limit, Limits, Machine, Module, ModuleDecision, Outcome, Problem};
+use reflex_script::{
+    Call, Capabilities, Chain, Limit, Limits, Machine, MachineError, Module, ModuleDecision, Outcome, Problem,
+};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,9 +15,9 @@ struct Open {
 }
 
 impl Open {
-    fn note(&self, what: String, granted: &[String]) -> Result<(), String> {
+    fn note(&self, what: String, granted: &[String]) -> Result<(), MachineError> {
         if granted.is_empty() {
-            return Err("this was not granted".into());
+            return Err(MachineError::NotGranted(what));
         }
         self.asked.lock().unwrap().push(what);
         Ok(())
@@ -23,19 +25,19 @@ impl Open {
 }
 
 impl Machine for Open {
-    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), MachineError> {
         Ok(())
     }
     fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
         None
     }
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError> {
         self.note(format!("read {path}"), granted).map(|()| b"secret".to_vec())
     }
-    fn write(&self, path: &str, _bytes: &[u8], granted: &[String]) -> Result<(), String> {
+    fn write(&self, path: &str, _bytes: &[u8], granted: &[String]) -> Result<(), MachineError> {
         self.note(format!("write {path}"), granted)
     }
-    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, MachineError> {
         self.note(format!("list {path}"), granted).map(|()| Vec::new())
     }
     fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
@@ -45,7 +47,7 @@ impl Machine for Open {
         self.asked.lock().unwrap().push(format!("variable {name}"));
         Some("secret".into())
     }
-    fn fetch(&self, url: &str, _request: (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
+    fn fetch(&self, url: &str, _request: (&str, &str), granted: &[String]) -> Result<(u16, String), MachineError> {
         self.note(format!("fetch {url}"), granted).map(|()| (200, String::new()))
     }
 }

@@ -1,7 +1,7 @@
 //! Attacks on what modules import and require: nothing of it leads to files, the network, the environment, another module's
 //! state, another's decision or an output.
 
-use reflex_script::{Call, Chain, Limit, Limits, Machine, Module, ModuleDecision, Outcome, Problem};
+use reflex_script::{Call, Chain, Limit, Limits, Machine, MachineError, Module, ModuleDecision, Outcome, Problem};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,9 +11,9 @@ use std::time::Duration;
 struct Open(Mutex<Vec<String>>);
 
 impl Open {
-    fn note<T>(&self, what: &str, granted: &[String], value: T) -> Result<T, String> {
+    fn note<T>(&self, what: &str, granted: &[String], value: T) -> Result<T, MachineError> {
         if granted.is_empty() {
-            return Err("this was not granted".into());
+            return Err(MachineError::NotGranted(what.into()));
         }
         self.0.lock().unwrap().push(what.to_owned());
         Ok(value)
@@ -21,19 +21,19 @@ impl Open {
 }
 
 impl Machine for Open {
-    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), MachineError> {
         Ok(())
     }
     fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
         None
     }
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError> {
         self.note(&format!("read {path}"), granted, b"secret".to_vec())
     }
-    fn write(&self, path: &str, _bytes: &[u8], granted: &[String]) -> Result<(), String> {
+    fn write(&self, path: &str, _bytes: &[u8], granted: &[String]) -> Result<(), MachineError> {
         self.note(&format!("write {path}"), granted, ())
     }
-    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, MachineError> {
         self.note(&format!("list {path}"), granted, Vec::new())
     }
     fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
@@ -43,7 +43,7 @@ impl Machine for Open {
         self.0.lock().unwrap().push(format!("variable {name}"));
         Some("secret".into())
     }
-    fn fetch(&self, url: &str, _request: (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
+    fn fetch(&self, url: &str, _request: (&str, &str), granted: &[String]) -> Result<(u16, String), MachineError> {
         self.note(&format!("fetch {url}"), granted, (200, String::new()))
     }
 }

@@ -1,6 +1,6 @@
 //! What scripts import from `node:`: paths as node has them, files only as they were granted.
 
-use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, ModuleDecision};
+use reflex_script::{Call, Capabilities, Chain, Limits, Machine, MachineError, Module, ModuleDecision};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -11,26 +11,26 @@ struct One {
 }
 
 impl Machine for One {
-    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), MachineError> {
         Ok(())
     }
     fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
         None
     }
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError> {
         match granted.first().map(String::as_str) {
             Some(pattern) if pattern == path => Ok("café".into()),
-            Some(_) | None => Err(format!("{path}: this was not granted")),
+            Some(_) | None => Err(MachineError::NotGranted(path.into())),
         }
     }
-    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), MachineError> {
         if granted.is_empty() {
-            return Err("this was not granted".into());
+            return Err(MachineError::NotGranted(path.into()));
         }
         self.written.lock().unwrap().push((path.into(), String::from_utf8_lossy(bytes).into()));
         Ok(())
     }
-    fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, String> {
+    fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, MachineError> {
         Ok(vec!["a.txt".into()])
     }
     fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
@@ -39,8 +39,8 @@ impl Machine for One {
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }
-    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
-        Err("there is no network".into())
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), MachineError> {
+        Err(MachineError::NoNetwork("there is no network"))
     }
 }
 
@@ -95,7 +95,7 @@ fn files_are_there_only_as_they_were_granted() {
     check(fs, "fs.readdirSync('/')", "a.txt", granted.clone());
     check(fs, "readFileSync('/c')", "EACCES EACCES: /c: this was not granted", granted.clone());
     check(fs, "readFileSync('/a')", "EACCES EACCES: /a: this was not granted", Capabilities::default());
-    check(fs, "fs.writeFileSync('/b', 'x')", "EACCES EACCES: this was not granted", Capabilities::default());
+    check(fs, "fs.writeFileSync('/b', 'x')", "EACCES EACCES: /b: this was not granted", Capabilities::default());
     let written = check(fs, "fs.copyFileSync('/a', '/b')", "undefined", granted.clone());
     assert_eq!(written, [("/b".into(), "café".into())]);
     let written = check(fs, "fs.writeFileSync('/b', 'é')", "undefined", granted);

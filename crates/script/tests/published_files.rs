@@ -1,7 +1,7 @@
 //! Five more of what the original published, unchanged: those that read and write files, and those whose behaviour its tests
 //! pin down.
 
-use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, ModuleDecision, javascript};
+use reflex_script::{Call, Capabilities, Chain, Limits, Machine, MachineError, Module, ModuleDecision, javascript};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,29 +12,32 @@ use std::time::Duration;
 struct Files(Mutex<BTreeMap<String, String>>);
 
 impl Machine for Files {
-    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), MachineError> {
         Ok(())
     }
     fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
         None
     }
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError> {
         let files = self.0.lock().unwrap();
         match files.get(path).filter(|_| !granted.is_empty()) {
             Some(text) => Ok(text.clone().into_bytes()),
-            None if granted.is_empty() => Err(format!("{path}: this was not granted")),
-            None => Err(format!("{path}: No such file or directory")),
+            None if granted.is_empty() => Err(MachineError::NotGranted(path.into())),
+            None => Err(MachineError::File {
+                path: path.into(),
+                source: std::io::Error::new(std::io::ErrorKind::NotFound, "No such file or directory"),
+            }),
         }
     }
-    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), MachineError> {
         if granted.is_empty() {
-            return Err(format!("{path}: this was not granted"));
+            return Err(MachineError::NotGranted(path.into()));
         }
         self.0.lock().unwrap().insert(path.into(), String::from_utf8_lossy(bytes).into());
         Ok(())
     }
-    fn list(&self, path: &str, _granted: &[String]) -> Result<Vec<String>, String> {
-        Err(format!("{path}: this was not granted"))
+    fn list(&self, path: &str, _granted: &[String]) -> Result<Vec<String>, MachineError> {
+        Err(MachineError::NotGranted(path.into()))
     }
     fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
         (!granted.is_empty() && self.0.lock().unwrap().contains_key(path)).then_some("file")
@@ -42,8 +45,8 @@ impl Machine for Files {
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }
-    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
-        Err("there is no network".into())
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), MachineError> {
+        Err(MachineError::NoNetwork("there is no network"))
     }
 }
 

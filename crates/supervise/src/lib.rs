@@ -24,12 +24,14 @@
 //! If this process ends, calls that wait and all later ones of these kinds fail with `ENOSYS`: no process hangs, and no
 //! file is lost that was not kept.
 
+mod error;
 mod kept;
 mod loss;
 mod os;
 mod scope;
 mod start;
 
+pub use error::ProbeError;
 pub use kept::{Before, KeeperOptions, Limits, Missed, Record, Skip, Status, Tally, WhenFull};
 pub use loss::{Fate, Loss, Operation, Watch};
 pub use os::{Keeper, Supervision, is_below_supervisor, occupied, parent, pass_turn, probe, program, records, since};

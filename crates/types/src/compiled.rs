@@ -3,6 +3,7 @@
 //! source of it must be writable only by the guard; the loading code vouches for that with `unsafe`.
 #![allow(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
+use crate::error::CompileError;
 use crate::needs::Needs;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions, WriteOptionsEndianness};
@@ -89,8 +90,8 @@ impl Code {
 ///
 /// # Errors
 /// The text is not a valid module.
-pub fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
-    let describe = |error: rquickjs::Error| format!("{name}: {error}");
+pub fn compile(name: &str, text: &str) -> Result<Vec<u8>, CompileError> {
+    let describe = |source: rquickjs::Error| CompileError { name: name.into(), source };
     let runtime = Runtime::new().map_err(describe)?;
     runtime.set_loader(Anything, Anything);
     let context = Context::full(&runtime).map_err(describe)?;

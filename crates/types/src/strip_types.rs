@@ -1,6 +1,7 @@
 //! Converts TypeScript to JavaScript: types and comments are replaced by blanks, so that source positions stay valid.
 //! TypeScript syntax with runtime behavior (`enum`, `namespace`, parameter properties) is rejected by name.
 
+use crate::error::TypesError;
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     BindingPattern, Class, ClassElement, ExportAllDeclaration, ExportNamedDeclaration, FormalParameter, Function,
@@ -20,30 +21,30 @@ use std::borrow::Cow;
 ///
 /// # Errors
 /// The file is not valid TypeScript, or uses syntax with runtime behavior.
-pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, String> {
+pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, TypesError> {
     let typed = [".ts", ".mts", ".cts"].iter().any(|end| path.ends_with(end));
     if !typed {
         return Ok(Cow::Borrowed(text));
     }
     if text.len() > MAX_BYTES {
-        return Err(format!("{path}: it has more than {} KiB", MAX_BYTES / 1024));
+        return Err(TypesError::TooLarge { path: path.into(), max_bytes: MAX_BYTES });
     }
     if nesting(text) > DEEPEST {
-        return Err(format!("{path}: it is nested too deeply"));
+        return Err(TypesError::TooDeep(path.into()));
     }
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, text, SourceType::ts()).parse();
-    if let Some(error) = parsed.errors.first() {
-        return Err(format!("{path}: {error}"));
+    if let Some(error) = parsed.errors.into_iter().next() {
+        return Err(TypesError::Syntax { path: path.into(), source: Box::new(error) });
     }
     let mut eraser = Eraser { text, cuts: Vec::new(), used: Vec::new(), imports: Vec::new(), refused: None };
     eraser.visit_program(&parsed.program);
     eraser.unused_imports();
     parsed.program.comments.iter().for_each(|comment| eraser.cut(comment.span.start, comment.span.end));
     match eraser.refused {
-        Some((what, at)) => {
+        Some((syntax, at)) => {
             let line = text.get(..at as usize).unwrap_or("").matches('\n').count() + 1;
-            Err(format!("{path}:{line}: {what} is more than a type and cannot be taken away; compile it first"))
+            Err(TypesError::MoreThanType { path: path.into(), line, syntax })
         }
         None => Ok(Cow::Owned(without(text, eraser.cuts))),
     }

@@ -48,7 +48,7 @@ fn what_is_more_than_a_type_is_refused_with_its_line() {
         ("\nclass A { constructor(private x: number) {} }", "a parameter that is a property"),
         ("\nimport a = require('a')", "`import … =`"),
     ] {
-        let problem = javascript("a.ts", text).unwrap_err();
+        let problem = javascript("a.ts", text).unwrap_err().to_string();
         assert!(problem.starts_with("a.ts:2: ") && problem.contains(what), "{problem}");
     }
     assert!(javascript("a.ts", "let = = 1").is_err());

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
-use reflex_mock::{Call, Conversation, Model};
+use reflex_mock::{Call, Conversation, Model, Unanswered};
 use serde_json::Value;
 
 use super::client::Client;
@@ -441,9 +441,9 @@ impl From<Error> for Failure {
 }
 
 /// `reflex-mock` reports a missing result as text.
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Self::Wrong(Error::msg(message))
+impl From<Unanswered> for Failure {
+    fn from(error: Unanswered) -> Self {
+        Self::Wrong(error.into())
     }
 }
 

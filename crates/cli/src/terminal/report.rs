@@ -2,12 +2,16 @@
 
 use super::output::complain;
 use super::visible::visible;
-use crate::error::Error;
+use crate::error::{Error, RulesError};
 
 impl Error {
     /// Prints it to standard error, and returns the exit status.
     pub(crate) fn report(&self) -> u8 {
-        complain(&visible(&self.to_string()));
+        if let Error::Rules(RulesError::Candidate(problems)) = self {
+            problems.iter().for_each(|problem| complain(&visible(problem)));
+        } else {
+            complain(&visible(&self.to_string()));
+        }
         self.exit_code()
     }
 }

@@ -8,6 +8,7 @@ use crate::model::affected::Affected;
 use crate::model::analysis::{Script, Starter, Usage};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::finding::Finding;
+use crate::model::obstacle::Obstacle;
 use crate::model::path;
 use crate::model::truth::Ternary;
 use crate::model::verdict::{AtStake, RepositoryAtStake};
@@ -84,25 +85,25 @@ impl Facts<'_> {
         at_stake.paths.sort();
         at_stake.paths.dedup();
         if at_stake.paths.is_empty() && at_stake.repositories.is_empty() {
-            at_stake.obstacle.get_or_insert("what would be lost is not there yet".into());
+            at_stake.obstacle.get_or_insert(Obstacle::Absent);
         }
         at_stake
     }
 
-    fn stake(&self, effect: &Effect, keeping: Keeping, into: &mut AtStake) -> Result<(), String> {
+    fn stake(&self, effect: &Effect, keeping: Keeping, into: &mut AtStake) -> Result<(), Obstacle> {
         if effect.site != ExecTarget::Here {
-            return Err("it lies on another system".into());
+            return Err(Obstacle::Elsewhere);
         }
-        let Some(chain) = self.starts(place_of(effect)) else { return Err("a script decides what is lost".into()) };
+        let Some(chain) = self.starts(place_of(effect)) else { return Err(Obstacle::Script) };
         if self.comes_after_opaque(effect, &chain, keeping) {
-            return Err("an earlier part of the call may change what is lost".into());
+            return Err(Obstacle::EarlierPart);
         }
         match keeping {
             Keeping::Files => self.stake_files(effect, into),
             Keeping::Repository => self.stake_repository(effect, into),
         }?;
         if into.paths.len() > MAX_PATHS {
-            return Err(format!("at least {} files would be lost", into.paths.len()));
+            return Err(Obstacle::TooManyFiles(into.paths.len()));
         }
         Ok(())
     }
@@ -169,13 +170,12 @@ impl Facts<'_> {
         }
     }
 
-    fn stake_files(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
-        let unknown = || "which files would be lost is unknown".to_owned();
+    fn stake_files(&self, effect: &Effect, into: &mut AtStake) -> Result<(), Obstacle> {
         for target in &effect.targets {
-            for path in self.paths_of(effect, target).known().ok_or_else(unknown)? {
+            for path in self.paths_of(effect, target).known().ok_or(Obstacle::UnknownFiles)? {
                 plain(&path)?;
                 let exists = self.world.real(&path, false).exists;
-                if exists.ok_or_else(unknown)? && self.is_regenerable(&path) != Ternary::Yes {
+                if exists.ok_or(Obstacle::UnknownFiles)? && self.is_regenerable(&path) != Ternary::Yes {
                     let is_database = effect.flags.contains(&"database");
                     let journals = JOURNALS.iter().filter(|_| is_database).map(|ending| format!("{path}{ending}"));
                     into.companions.extend(journals);
@@ -230,7 +230,7 @@ impl Facts<'_> {
         commands.any(|command| matches!(command.name.as_str(), "shopt" | "setopt" | "unsetopt" | "emulate"))
     }
 
-    fn stake_repository(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
+    fn stake_repository(&self, effect: &Effect, into: &mut AtStake) -> Result<(), Obstacle> {
         let mut files = Vec::new();
         for target in effect.targets.iter().filter(|target| target.path().is_some()) {
             files.extend(self.work_of(effect, target)?);
@@ -244,7 +244,7 @@ impl Facts<'_> {
         }
         // A restored commit is that of one work tree.
         let moving = into.repositories.iter().filter(|known| known.moves).count();
-        if moving > 1 { Err("other commits would be checked out in several repositories".into()) } else { Ok(()) }
+        if moving > 1 { Err(Obstacle::SeveralHeads) } else { Ok(()) }
     }
 
     /// Adds the state of a work tree, and its files that are in no commit.
@@ -254,7 +254,7 @@ impl Facts<'_> {
         folder: String,
         mut files: Vec<String>,
         into: &mut AtStake,
-    ) -> Result<(), String> {
+    ) -> Result<(), Obstacle> {
         let moves = self.moves_head(&folder);
         if moves {
             // Another commit may contain files of the same name, and a stash or the index may include them.
@@ -279,44 +279,43 @@ impl Facts<'_> {
     }
 
     /// Returns the work trees that a command changes in each folder of a set.
-    fn repositories_of_set(&self, effect: &Effect) -> Result<BTreeSet<String>, String> {
+    fn repositories_of_set(&self, effect: &Effect) -> Result<BTreeSet<String>, Obstacle> {
         self.own_git(effect)?;
-        let unknown = || "what git would throw away is unknown".to_owned();
         let mut found = BTreeSet::new();
         for target in effect.targets.iter().filter(|target| target.path().is_some()) {
-            let paths = self.discarded_at(effect, target, &self.real(effect, target)).known().ok_or_else(unknown)?;
+            let paths =
+                self.discarded_at(effect, target, &self.real(effect, target)).known().ok_or(Obstacle::UnknownWork)?;
             found.extend(paths.iter().filter_map(|path| self.world.work_tree(path)));
         }
-        if found.is_empty() { Err(unknown()) } else { Ok(found) }
+        if found.is_empty() { Err(Obstacle::UnknownWork) } else { Ok(found) }
     }
 
     /// Returns the git command of an effect, unless it concerns another work tree than that of its folder.
-    fn own_git(&self, effect: &Effect) -> Result<&Command, String> {
-        let unknown = || "what git would throw away is unknown".to_owned();
-        let command = self.analysis.command(effect).filter(|command| command.name == "git").ok_or_else(unknown)?;
+    fn own_git(&self, effect: &Effect) -> Result<&Command, Obstacle> {
+        let command =
+            self.analysis.command(effect).filter(|command| command.name == "git").ok_or(Obstacle::UnknownWork)?;
         let places = ["git-dir", "work-tree", "submodules", "submodule", "pointer"];
         if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
-            return Err("it reaches into another work tree".into());
+            return Err(Obstacle::OtherWorkTree);
         }
         Ok(command)
     }
 
     /// Returns the work tree that a git command changes, if it is the one of the working directory.
-    fn repository_here(&self, effect: &Effect) -> Result<String, String> {
-        let unknown = || "what git would throw away is unknown".to_owned();
+    fn repository_here(&self, effect: &Effect) -> Result<String, Obstacle> {
         let command = self.own_git(effect)?;
-        let folder = effect.folder.clone().ok_or_else(unknown)?;
+        let folder = effect.folder.clone().ok_or(Obstacle::UnknownWork)?;
         // With `-C`, the work tree is that of the target.
         let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
         match effect.targets.iter().find_map(Target::path) {
-            Some(target) if is_named => self.world.work_tree(target).ok_or_else(unknown),
-            None if is_named => Err("it reaches into another work tree".into()),
-            _ => self.world.work_tree(&folder).ok_or_else(unknown),
+            Some(target) if is_named => self.world.work_tree(target).ok_or(Obstacle::UnknownWork),
+            None if is_named => Err(Obstacle::OtherWorkTree),
+            _ => self.world.work_tree(&folder).ok_or(Obstacle::UnknownWork),
         }
     }
 
     /// Returns the files of the work tree that are in no commit.
-    fn work_of(&self, effect: &Effect, target: &Target) -> Result<Vec<String>, String> {
+    fn work_of(&self, effect: &Effect, target: &Target) -> Result<Vec<String>, Obstacle> {
         let cleans = effect.kind == EffectKind::DiscardUntracked;
         if !cleans && effect.kind != EffectKind::DiscardChanges {
             return Ok(Vec::new());
@@ -330,10 +329,10 @@ impl Facts<'_> {
     }
 
     /// Returns the paths of files of a work tree, except those that a build recreates.
-    fn paths(&self, names: Affected<Names>) -> Result<Vec<String>, String> {
-        let Names { names, count, more } = names.known().ok_or("what git would throw away is unknown")?;
+    fn paths(&self, names: Affected<Names>) -> Result<Vec<String>, Obstacle> {
+        let Names { names, count, more } = names.known().ok_or(Obstacle::UnknownWork)?;
         if more || count != names.len() {
-            return Err(format!("at least {count} files would be lost, more than are kept"));
+            return Err(Obstacle::TooManyListed(count));
         }
         let paths = names.iter().map(|name| path::absolute(name, &self.event.workspace));
         let lasting: Vec<String> = paths.filter(|path| self.is_regenerable(path) != Ternary::Yes).collect();
@@ -397,7 +396,7 @@ impl Facts<'_> {
             let Some(paths) = self.paths_of(effect, target).known() else {
                 // A moved file that nothing else touches is still there, and a restoration keeps what it replaces.
                 if self.analysis.effects.iter().any(removes) {
-                    at_stake.obstacle.get_or_insert("which files would be moved is unknown".into());
+                    at_stake.obstacle.get_or_insert(Obstacle::UnknownMoves);
                     return;
                 }
                 continue;
@@ -441,6 +440,6 @@ fn is_unknown(command: &Command, keeping: Keeping) -> bool {
 }
 
 /// Rejects a name that is not valid UTF-8: its lossy form is another, nonexistent path.
-fn plain(path: &str) -> Result<(), String> {
-    if path.contains(char::REPLACEMENT_CHARACTER) { Err("a file name is not valid UTF-8".into()) } else { Ok(()) }
+fn plain(path: &str) -> Result<(), Obstacle> {
+    if path.contains(char::REPLACEMENT_CHARACTER) { Err(Obstacle::NotUtf8) } else { Ok(()) }
 }

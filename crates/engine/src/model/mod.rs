@@ -9,6 +9,7 @@ pub(crate) mod finding;
 pub(crate) mod guard;
 pub(crate) mod latency;
 pub(crate) mod mounts;
+pub(crate) mod obstacle;
 pub(crate) mod path;
 pub(crate) mod reason;
 pub(crate) mod rule_trace;

@@ -1,6 +1,7 @@
 //! The verdict about a call.
 
 use crate::model::finding::{Decision, Finding, Rewrite, Severity};
+use crate::model::obstacle::Obstacle;
 use crate::model::reason::Reason;
 
 /// The decision about a call, with its reasons.
@@ -82,7 +83,7 @@ pub struct AtStake {
     /// Whether a person is asked even if the data is kept.
     pub asks: bool,
     /// The reason why not all of it can be kept.
-    pub obstacle: Option<String>,
+    pub obstacle: Option<Obstacle>,
     /// Whether a part of it lies on another system, so that no watch of this one sees the loss.
     pub is_elsewhere: bool,
     /// The findings about the loss: the id, the decision, and the sentence as a warning.

@@ -21,6 +21,38 @@ pub struct JudgedRule {
     pub why: &'static str,
 }
 
+/// The reason why a person has to answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reservation {
+    /// The verdict is another than a question about findings.
+    #[error("the call is not asked about")]
+    NotAsked,
+    /// The answer would not settle the call as it is.
+    #[error("a second question or a replaced command is involved")]
+    SecondStep,
+    /// The id of a finding whose rule leaves its prompt to a person.
+    #[error("only a person answers for {0}")]
+    Rule(String),
+    /// The id of a finding whose loss has no copy.
+    #[error("no copy is kept of what {0} would lose")]
+    NoCopy(String),
+    /// An effect that may leave this machine, or whose loss is unknown.
+    #[error("only a person answers for the effect {}", .0.name())]
+    Effect(EffectKind),
+    /// An effect is on another system.
+    #[error("it runs on another system")]
+    Elsewhere,
+    /// An effect may concern production.
+    #[error("it may touch production")]
+    Production,
+    /// A target that may be a file of the reserved classes.
+    #[error("only a person answers for {0}")]
+    Target(String),
+    /// A target that is neither in the project nor temporary.
+    #[error("{0} is outside the project")]
+    Outside(String),
+}
+
 /// Effects that stay on this machine and whose loss the rest of the judgement determines. A call with any other effect
 /// requires a person.
 const LOCAL: [EffectKind; 19] = [
@@ -59,12 +91,16 @@ const RESERVED: [&str; 6] = ["secret", "environment", "key-files", "guard", "age
 ///
 /// # Errors
 /// The reason why a person has to answer.
-pub(crate) fn judged_rules(facts: &Facts<'_>, verdict: &Verdict, is_kept: bool) -> Result<Vec<JudgedRule>, String> {
+pub(crate) fn judged_rules(
+    facts: &Facts<'_>,
+    verdict: &Verdict,
+    is_kept: bool,
+) -> Result<Vec<JudgedRule>, Reservation> {
     if verdict.decision != Decision::Ask || verdict.findings.is_empty() {
-        return Err("the call is not asked about".into());
+        return Err(Reservation::NotAsked);
     }
     if verdict.after.is_some() || verdict.rewrite.is_some() {
-        return Err("a second question or a replaced command is involved".into());
+        return Err(Reservation::SecondStep);
     }
     let rules: Result<Vec<_>, _> = verdict.findings.iter().map(|finding| rule(facts, finding, is_kept)).collect();
     let rules = rules?;
@@ -72,8 +108,8 @@ pub(crate) fn judged_rules(facts: &Facts<'_>, verdict: &Verdict, is_kept: bool) 
     Ok(rules)
 }
 
-fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRule, String> {
-    let reserved = || format!("only a person answers for {}", finding.id);
+fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRule, Reservation> {
+    let reserved = || Reservation::Rule(finding.id.clone());
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index)).ok_or_else(reserved)?;
     let mut rules = facts.tables.get("triggers").get(effect.kind.name()).items();
     let rule = rules.find(|rule| rule.get("id").text() == finding.id).unwrap_or(Node::NIL);
@@ -82,31 +118,31 @@ fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRul
         return Err(reserved());
     }
     if !is_kept {
-        return Err(format!("no copy is kept of what {} would lose", finding.id));
+        return Err(Reservation::NoCopy(finding.id.clone()));
     }
     Ok(judged)
 }
 
-fn stays_within(facts: &Facts<'_>, effect: &Effect) -> Result<(), String> {
+fn stays_within(facts: &Facts<'_>, effect: &Effect) -> Result<(), Reservation> {
     if !LOCAL.contains(&effect.kind) {
-        return Err(format!("only a person answers for the effect {}", effect.kind.name()));
+        return Err(Reservation::Effect(effect.kind));
     }
     if effect.site != ExecTarget::Here {
-        return Err("it runs on another system".into());
+        return Err(Reservation::Elsewhere);
     }
     if facts.fact(effect, None, Fact::Production) != Ternary::No {
-        return Err("it may touch production".into());
+        return Err(Reservation::Production);
     }
     let is_one_of =
         |target: &Target, classes: &[&str]| classes.iter().any(|class| facts.is(effect, target, class) != Ternary::No);
     let takes_files = effect.kind.target_kind() == TargetKind::Path && !HARMLESS.contains(&effect.kind);
     for target in &effect.targets {
         if is_one_of(target, &RESERVED) {
-            return Err(format!("only a person answers for {}", target.shown()));
+            return Err(Reservation::Target(target.shown()));
         }
         let is_within = |class: &&str| facts.is(effect, target, class) == Ternary::Yes;
         if takes_files && !PLACES.iter().any(is_within) {
-            return Err(format!("{} is outside the project", target.shown()));
+            return Err(Reservation::Outside(target.shown()));
         }
     }
     Ok(())

@@ -89,7 +89,7 @@ fn post(url: &str, headers: &[(&str, &str)], body: &Value, within: Duration) -> 
     let begun = std::time::Instant::now();
     let answer = http::send(request, bounds).map_err(|why| match begun.elapsed() >= within {
         true => Failure::new(Kind::Slow, format!("no answer within {:.0} s", within.as_secs_f64())),
-        false => Failure::passing(Kind::Unavailable, why),
+        false => Failure::passing(Kind::Unavailable, why.to_string()),
     })?;
     match answer.status {
         200..=299 => serde_json::from_str(&answer.text).map_err(|_| Failure::new(Kind::Malformed, "it sent no JSON")),

@@ -2,15 +2,19 @@
 //! simulated world.
 
 use super::context::{Seen, as_pattern, context};
+use super::error::PackageError;
 use super::package::{MANIFEST, Package};
 use crate::config::Mode;
 use crate::config::judge::judge;
-use reflex_agents::universal;
+use crate::system::fault::Fault;
+use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{Event, FakeWorld, Judgement, Moment, World, absolute, fits};
-use reflex_script::{Call, Chain, Handler, Limits, Machine, ModuleDecision, Outcome};
+use reflex_script::schema::DECISIONS;
+use reflex_script::{Call, Chain, Handler, Limits, Machine, MachineError, ModuleDecision, Outcome};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Default time of an example.
@@ -63,11 +67,78 @@ pub struct Played {
     pub context: Value,
 }
 
+/// Examples of a reflex are not valid.
+#[derive(Debug, thiserror::Error)]
+pub enum ExampleError {
+    /// A file of them is not JSON.
+    #[error("{file}: {source}")]
+    Json {
+        /// Its path in the package.
+        file: String,
+        /// The reason.
+        source: serde_json::Error,
+    },
+    /// This file of the package holds JSON of another kind.
+    #[error("{0}: the examples are not a list")]
+    NotList(String),
+    /// One of them is not valid.
+    #[error("{file}: example {number}: {source}")]
+    Example {
+        /// Its file.
+        file: String,
+        /// Its place in the list, from 1.
+        number: usize,
+        /// The reason.
+        source: FieldError,
+    },
+}
+
+/// A field of an example is not valid.
+#[derive(Debug, thiserror::Error)]
+pub enum FieldError {
+    /// The example has no fields.
+    #[error("it is not an object")]
+    NotObject,
+    /// This field is not known.
+    #[error("`{0}` is not known; known: {known}", known = KEYS.join(", "))]
+    Unknown(String),
+    /// This field is missing.
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    /// This word is not a decision.
+    #[error("`says` is `{0}`; known: {known}", known = DECISIONS.join(", "))]
+    Decision(String),
+}
+
+/// A reflex cannot be run on a call.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// The call has another form.
+    #[error("a call is a command or an event")]
+    NotCall,
+    /// A field of the event is not valid.
+    #[error(transparent)]
+    Event(#[from] BadEvent),
+    /// The reflex has no valid module.
+    #[error(transparent)]
+    Package(#[from] PackageError),
+}
+
+impl PlayError {
+    /// The side at fault.
+    pub fn fault(&self) -> Fault {
+        match self {
+            PlayError::NotCall | PlayError::Event(_) => Fault::Request,
+            PlayError::Package(error) => error.fault(),
+        }
+    }
+}
+
 /// Returns the examples of a reflex: from its manifest, `examples.json` and every `*.examples.json`.
 ///
 /// # Errors
 /// An example is not valid.
-pub fn examples(package: &Package) -> Result<Vec<Example>, String> {
+pub fn examples(package: &Package) -> Result<Vec<Example>, ExampleError> {
     let declared = package.manifest.as_ref().and_then(|manifest| manifest.get("examples"));
     let mut examples = Vec::new();
     if let Some(declared) = declared {
@@ -75,30 +146,31 @@ pub fn examples(package: &Package) -> Result<Vec<Example>, String> {
     }
     let is_list = |path: &str| path == "examples.json" || path.ends_with(".examples.json");
     for (path, text) in package.files.iter().filter(|(path, _)| is_list(path)) {
-        let value: Value = serde_json::from_str(text).map_err(|error| format!("{path}: {error}"))?;
+        let value = serde_json::from_str(text);
+        let value: Value = value.map_err(|source| ExampleError::Json { file: path.clone(), source })?;
         examples.extend(list(path, &value)?);
     }
     Ok(examples)
 }
 
-fn list(file: &str, value: &Value) -> Result<Vec<Example>, String> {
-    let items = value.as_array().ok_or_else(|| format!("{file}: the examples are not a list"))?;
-    let parse = |(index, item)| example(item).map_err(|problem| format!("{file}: example {}: {problem}", index + 1));
-    items.iter().enumerate().map(parse).collect()
+fn list(file: &str, value: &Value) -> Result<Vec<Example>, ExampleError> {
+    let items = value.as_array().ok_or_else(|| ExampleError::NotList(file.to_owned()))?;
+    let failed = |number, source| ExampleError::Example { file: file.to_owned(), number, source };
+    (1..).zip(items).map(|(number, item)| example(item).map_err(|source| failed(number, source))).collect()
 }
 
-fn example(value: &Value) -> Result<Example, String> {
-    let map = value.as_object().ok_or("it is not an object")?;
+fn example(value: &Value) -> Result<Example, FieldError> {
+    let map = value.as_object().ok_or(FieldError::NotObject)?;
     if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("`{unknown}` is not known; known: {}", KEYS.join(", ")));
+        return Err(FieldError::Unknown(unknown.clone()));
     }
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-    let says = text("says").ok_or("`says` is missing")?;
-    if !reflex_script::schema::DECISIONS.contains(&says.as_str()) {
-        return Err(format!("`says` is `{says}`; known: {}", reflex_script::schema::DECISIONS.join(", ")));
+    let says = text("says").ok_or(FieldError::Missing("says"))?;
+    if !DECISIONS.contains(&says.as_str()) {
+        return Err(FieldError::Decision(says));
     }
     Ok(Example {
-        call: map.get("call").cloned().ok_or("`call` is missing")?,
+        call: map.get("call").cloned().ok_or(FieldError::Missing("call"))?,
         says,
         reason: text("reason").unwrap_or_default(),
         args: map.get("args").cloned(),
@@ -115,10 +187,10 @@ fn example(value: &Value) -> Result<Example, String> {
 ///
 /// # Errors
 /// The reflex or the call is not valid.
-pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
+pub fn play(package: &Package, example: &Example) -> Result<Played, PlayError> {
     let object = event_object(example)?;
-    let event = universal::read(&object).map_err(|problem| problem.to_string())?;
-    let mut world = universal::supposed(&object, &event).map_err(|problem| problem.to_string())?;
+    let event = universal::read(&object)?;
+    let mut world = universal::supposed(&object, &event)?;
     world.past = session(example, &object)?;
     let machine = Arc::new(Pretended::new(&world, &event));
     let mut module = package.module()?;
@@ -207,7 +279,7 @@ pub fn difference(example: &Example, played: &Played) -> Option<String> {
 }
 
 /// The call as a universal event in a simulated project.
-fn event_object(example: &Example) -> Result<Map<String, Value>, String> {
+fn event_object(example: &Example) -> Result<Map<String, Value>, PlayError> {
     let mut object = as_event(&example.call, "pre-command")?;
     if let Some(facts) = &example.facts {
         object.insert("facts".into(), facts.clone());
@@ -218,12 +290,12 @@ fn event_object(example: &Example) -> Result<Map<String, Value>, String> {
     Ok(object)
 }
 
-fn as_event(call: &Value, event: &str) -> Result<Map<String, Value>, String> {
+fn as_event(call: &Value, event: &str) -> Result<Map<String, Value>, PlayError> {
     let mut object = match call {
         Value::String(command) => Map::from_iter([("command".to_owned(), Value::from(command.as_str()))]),
         Value::Object(object) => object.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-            return Err("a call is a command or an event".into());
+            return Err(PlayError::NotCall);
         }
     };
     let defaults = [("event", event), ("workspace", "/repo"), ("home", "/home/me"), ("engine", "claude")];
@@ -236,7 +308,7 @@ fn as_event(call: &Value, event: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// The session before the call.
-fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, String> {
+fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, PlayError> {
     let mut past = Vec::new();
     for call in &example.after {
         let mut fields = as_event(call, "post-command")?;
@@ -244,8 +316,8 @@ fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, 
         if let Some(facts) = object.get("facts") {
             fields.entry("facts").or_insert_with(|| facts.clone());
         }
-        let event = universal::read(&fields).map_err(|problem| problem.to_string())?;
-        let mut world = universal::supposed(&fields, &event).map_err(|problem| problem.to_string())?;
+        let event = universal::read(&fields)?;
+        let mut world = universal::supposed(&fields, &event)?;
         world.past.clone_from(&past);
         finish(&mut past, judged_by_library(&event, &world).step);
     }
@@ -280,7 +352,7 @@ impl Pretended {
 impl Pretended {
     /// Returns the absolute path if a grant covers it, as a real machine decides. The simulated world has no symlinks,
     /// so none are resolved.
-    fn granted(&self, path: &str, granted: &[String]) -> Result<String, String> {
+    fn granted(&self, path: &str, granted: &[String]) -> Result<String, MachineError> {
         let path = absolute(path, &self.workspace);
         let fits_one = granted.iter().any(|pattern| {
             let pattern = match pattern.strip_prefix("~/") {
@@ -289,7 +361,7 @@ impl Pretended {
             };
             pattern.strip_suffix("/**") == Some(path.as_str()) || fits(&pattern, &path, &self.home)
         });
-        if fits_one { Ok(path) } else { Err(format!("{path}: this was not granted")) }
+        if fits_one { Ok(path) } else { Err(MachineError::NotGranted(path)) }
     }
 }
 
@@ -298,12 +370,18 @@ impl Machine for Pretended {
         self.granted(path, granted).is_err().then(|| as_pattern(path, &self.workspace, &self.home))
     }
 
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError> {
         let path = self.granted(path, granted)?;
-        self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "no such file".into())
+        match self.files.get(&path) {
+            Some(text) => Ok(text.clone().into_bytes()),
+            None => {
+                let source = io::Error::new(io::ErrorKind::NotFound, "no such file");
+                Err(MachineError::File { path, source })
+            }
+        }
     }
 
-    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), MachineError> {
         let path = self.granted(path, granted)?;
         let shown = match path.strip_prefix(&format!("{}/", self.home)) {
             Some(below) => format!("~/{below}"),
@@ -314,11 +392,11 @@ impl Machine for Pretended {
         Ok(())
     }
 
-    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String> {
+    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), MachineError> {
         self.granted(path, granted).map(drop)
     }
 
-    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, MachineError> {
         let path = self.granted(path, granted)?;
         let below = format!("{}/", path.trim_end_matches('/'));
         let names = self.files.keys().filter_map(|file| file.strip_prefix(&below)?.split('/').next());
@@ -340,7 +418,7 @@ impl Machine for Pretended {
         self.variables.get(name).cloned()
     }
 
-    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
-        Err("examples have no network access".into())
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), MachineError> {
+        Err(MachineError::NoNetwork("examples have no network access"))
     }
 }

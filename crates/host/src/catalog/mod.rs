@@ -1,6 +1,7 @@
 //! Reflexes as packages: their sources, the lists and lock files, and checks of their behavior.
 
 pub(crate) mod context;
+mod error;
 mod examples;
 mod listing;
 mod origin;
@@ -11,10 +12,11 @@ mod project;
 mod unpack;
 
 pub(crate) use context::as_pattern;
-pub use examples::{Example, Played, difference, examples, play};
+pub use error::{ArchiveError, ListError, OriginError, PackageError};
+pub use examples::{Example, ExampleError, FieldError, PlayError, Played, difference, examples, play};
 pub use listing::{Listed, official};
 pub use origin::Origin;
-pub use pack::{PACK, Pack, pack};
+pub use pack::{PACK, Pack, PackError, pack};
 pub use package::{MANIFEST, Package, is_name};
 pub(crate) use package::{MAX_BYTES, main_of};
 pub use problems::problems;

@@ -1,5 +1,6 @@
 //! Origins of a reflex: the catalog, a folder, a file, an archive, an address, npm, git.
 
+use super::error::{OriginError, PackageError};
 use super::package::{MODULES, Package, plain};
 use super::unpack::unpack;
 use crate::system::http::{self, Bounds, Request};
@@ -46,7 +47,7 @@ impl Origin {
     ///
     /// # Errors
     /// It matches none of the forms.
-    pub fn named(word: &str, cwd: &Path) -> Result<Origin, String> {
+    pub fn named(word: &str, cwd: &Path) -> Result<Origin, OriginError> {
         if let Some(package) = word.strip_prefix("npm:") {
             return npm(package);
         }
@@ -69,8 +70,8 @@ impl Origin {
             Ok(metadata) if metadata.is_dir() => Ok(Origin::Folder(path)),
             Ok(_) if extension == "tgz" || word.ends_with(".tar.gz") => Ok(Origin::Archive(path)),
             Ok(_) if MODULES.contains(&extension.as_str()) => Ok(Origin::File(path)),
-            Ok(_) => Err(format!("`{word}` is neither a module (.js, .ts, …) nor an archive (.tgz)")),
-            Err(_) if word.contains(['/', '.']) => Err(format!("the file or folder `{word}` does not exist")),
+            Ok(_) => Err(OriginError::Kind(word.to_owned())),
+            Err(_) if word.contains(['/', '.']) => Err(OriginError::Missing(word.to_owned())),
             Err(_) => Err(unknown(word)),
         }
     }
@@ -99,30 +100,29 @@ impl Origin {
     ///
     /// # Errors
     /// It is remote, cannot be read, or exceeds the limits of a reflex.
-    pub fn here(&self) -> Result<Package, String> {
+    pub fn here(&self) -> Result<Package, OriginError> {
         match self {
             Origin::Official(name) => official(name),
-            Origin::Folder(path) => Package::of_folder(path),
-            Origin::File(path) => Package::of_file(path),
+            Origin::Folder(path) => Ok(Package::of_folder(path)?),
+            Origin::File(path) => Ok(Package::of_file(path)?),
             Origin::Archive(path) => of_archive(path),
             Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => Err(self.not_installed()),
         }
     }
 
     /// The error for a remote origin that is not installed.
-    fn not_installed(&self) -> String {
+    fn not_installed(&self) -> OriginError {
         let shown = self.shown();
         // A command to copy and paste must not contain shell metacharacters.
         let plain = |ch: char| ch.is_ascii_alphanumeric() || "@/:.+#-_".contains(ch);
-        let source = if shown.chars().all(plain) { shown.as_str() } else { "SOURCE" };
-        format!("not installed; `reflex reflexes install {source}` fetches it")
+        OriginError::NotInstalled(if shown.chars().all(plain) { shown } else { "SOURCE".to_owned() })
     }
 
     /// Fetches it for a person's own command. Starts npm or git for their origins, and runs no code that they fetch.
     ///
     /// # Errors
     /// It cannot be fetched, or exceeds the limits of a reflex.
-    pub fn fetch(&self, _person: &Person) -> Result<Package, String> {
+    pub fn fetch(&self, _person: &Person) -> Result<Package, OriginError> {
         match self {
             Origin::Npm(package) => fetch_npm(package),
             Origin::Git { url, branch, folder } => fetch_git(url, branch, folder),
@@ -132,27 +132,26 @@ impl Origin {
     }
 }
 
-fn official(name: &str) -> Result<Package, String> {
+fn official(name: &str) -> Result<Package, OriginError> {
     let packaged = official::reflex(name).ok_or_else(|| unknown(name))?;
     let files = packaged.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-    Package::of_files(packaged.name, files)
+    Ok(Package::of_files(packaged.name, files)?)
 }
 
-fn unknown(name: &str) -> String {
+fn unknown(name: &str) -> OriginError {
     let known: Vec<&str> = official::REFLEXES.iter().map(|reflex| reflex.name).collect();
-    let near = reflex_rules::nearest(name, &known);
-    let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-    format!("no official reflex is named `{name}`{near} (write npm:{name} for an npm package)")
+    let near = reflex_rules::nearest(name, &known).map(str::to_owned);
+    OriginError::Unknown { name: name.to_owned(), near }
 }
 
 /// Parses the address of a single module. Only https is accepted, so that it cannot be changed in transit.
-fn web(word: &str) -> Result<Origin, String> {
+fn web(word: &str) -> Result<Origin, OriginError> {
     let is_plain = word.chars().all(|ch| ch.is_ascii_graphic() && ch != '#');
     let is_module = MODULES.iter().any(|end| module_name(word).is_some_and(|name| name.ends_with(&format!(".{end}"))));
     if word.starts_with("https://") && is_plain && is_module {
         return Ok(Origin::Web(word.to_owned()));
     }
-    Err(format!("`{word}` is not an https address of a module (.js, .mjs, .ts, …)"))
+    Err(OriginError::Address(word.to_owned()))
 }
 
 /// The last segment of an address's path.
@@ -161,25 +160,25 @@ fn module_name(address: &str) -> Option<&str> {
     path.strip_prefix("https://")?.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
 }
 
-fn of_web(address: &str) -> Result<Package, String> {
+fn of_web(address: &str) -> Result<Package, OriginError> {
     let name = module_name(address).unwrap_or("index.mjs");
     let stem = name.split('.').next().unwrap_or("");
-    Package::of_files(&plain(stem), vec![(name.to_owned(), text_at(address)?)])
+    Ok(Package::of_files(&plain(stem), vec![(name.to_owned(), text_at(address)?)])?)
 }
 
 /// Fetches the text at an address that a person gave.
-fn text_at(address: &str) -> Result<String, String> {
-    let failed = |problem: String| format!("{address}: {problem}");
+fn text_at(address: &str) -> Result<String, OriginError> {
     let request = Request { method: "GET", url: address, headers: &[], body: None };
+    let failed = |source| OriginError::Http { address: address.to_owned(), source };
     let answer = http::send(request, BOUNDS).map_err(failed)?;
     match answer.status {
         200..=299 => Ok(answer.text),
-        status => Err(failed(format!("the server answers with status {status}"))),
+        status => Err(OriginError::Status { address: address.to_owned(), status }),
     }
 }
 
 /// Parses the name of an npm package with an optional version. Rejects options, paths and addresses.
-fn npm(package: &str) -> Result<Origin, String> {
+fn npm(package: &str) -> Result<Origin, OriginError> {
     let scoped = package.strip_prefix('@').unwrap_or(package);
     let is_plain = |ch: char| ch.is_ascii_alphanumeric() || "-_.~^@/".contains(ch);
     let starts_well = scoped.starts_with(|ch: char| ch.is_ascii_alphanumeric());
@@ -188,17 +187,17 @@ fn npm(package: &str) -> Result<Origin, String> {
     if starts_well && scoped.chars().all(is_plain) && slashes == wanted && !scoped.contains("..") {
         return Ok(Origin::Npm(package.to_owned()));
     }
-    Err(format!("`{package}` is not a valid npm package name"))
+    Err(OriginError::NpmName(package.to_owned()))
 }
 
 /// Parses `git+URL`, `github:OWNER/NAME[/FOLDER]` and addresses that end with `.git`. Branch and folder follow a `#`.
-fn git(word: &str) -> Option<Result<Origin, String>> {
+fn git(word: &str) -> Option<Result<Origin, OriginError>> {
     if let Some(rest) = word.strip_prefix("github:") {
         let (place, branch) = rest.split_once('#').unwrap_or((rest, ""));
         let mut parts = place.splitn(3, '/');
         let (owner, name, folder) = (parts.next()?, parts.next().unwrap_or(""), parts.next().unwrap_or(""));
         if owner.is_empty() || name.is_empty() {
-            return Some(Err(format!("`{word}` is not github:OWNER/NAME")));
+            return Some(Err(OriginError::GitHub(word.to_owned())));
         }
         let url = format!("https://github.com/{owner}/{name}");
         return Some(checked_git(url, branch.to_owned(), folder.to_owned()));
@@ -214,32 +213,32 @@ fn git(word: &str) -> Option<Result<Origin, String>> {
 }
 
 /// Refuses addresses that make git start other programs, such as `ext::`.
-fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, String> {
+fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, OriginError> {
     let scheme = ["https://", "http://", "ssh://", "git://", "file://", "/"].iter().any(|start| url.starts_with(start));
     let short = url.split_once(':').is_some_and(|(host, path)| {
         let plain = |ch: char| ch.is_ascii_alphanumeric() || "@.-_".contains(ch);
         !host.starts_with('-') && host.chars().all(plain) && !path.starts_with(':')
     });
     if !(scheme || short) || url.chars().any(char::is_control) {
-        return Err(format!("`{url}` is not a repository address"));
+        return Err(OriginError::Repository(url));
     }
     if branch.starts_with('-')
         || Path::new(&folder).components().any(|part| !matches!(part, std::path::Component::Normal(_)))
     {
-        return Err(format!("`{branch}:{folder}` is not a valid branch and folder"));
+        return Err(OriginError::Branch { branch, folder });
     }
     Ok(Origin::Git { url, branch, folder })
 }
 
-fn of_archive(path: &Path) -> Result<Package, String> {
-    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+fn of_archive(path: &Path) -> Result<Package, OriginError> {
+    let bytes = fs::read(path).map_err(|source| PackageError::Io { path: path.to_owned(), source })?;
     let stem = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let stem = stem.split(['.', ' ']).next().unwrap_or("").to_owned();
-    Package::of_files(&stem, unpack(&bytes)?)
+    Ok(Package::of_files(&stem, unpack(&bytes)?)?)
 }
 
-fn fetch_npm(package: &str) -> Result<Package, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+fn fetch_npm(package: &str) -> Result<Package, OriginError> {
+    let folder = tempfile::tempdir().map_err(OriginError::Temporary)?;
     let mut npm = Command::new("npm");
     // npm runs no script when it packs a package of the registry. The flag makes sure of it.
     npm.args(["pack", "--ignore-scripts", "--loglevel=error", "--pack-destination"])
@@ -247,17 +246,17 @@ fn fetch_npm(package: &str) -> Result<Package, String> {
         .arg("--")
         .arg(package);
     finished(npm.current_dir(folder.path()), "npm")?;
-    let mut found = fs::read_dir(folder.path()).map_err(|error| error.to_string())?.flatten();
+    let mut found = fs::read_dir(folder.path()).map_err(OriginError::Temporary)?.flatten();
     let archive = found.find(|entry| entry.path().extension().is_some_and(|end| end == "tgz"));
-    let archive = archive.ok_or("npm gave no archive")?.path();
+    let archive = archive.ok_or(OriginError::NoArchive)?.path();
     // The archive's file name contains the version.
     let (_, scoped) = package.split_at_checked(1).unwrap_or_default();
     let version = scoped.find('@').map_or(package.len(), |at| at + 1);
     Ok(of_archive(&archive)?.or_named(package.get(..version).unwrap_or(package)))
 }
 
-fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
-    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, OriginError> {
+    let place = tempfile::tempdir().map_err(OriginError::Temporary)?;
     let work = place.path().join("repository");
     let mut git = Command::new("git");
     // A clone runs no hook of the remote. Local templates and settings may run hooks, so they are disabled.
@@ -275,7 +274,7 @@ fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
     finished(git.current_dir(place.path()), "git")?;
     let inner = work.join(folder);
     if inner.is_file() {
-        return Package::of_file(&inner);
+        return Ok(Package::of_file(&inner)?);
     }
     let package = Package::of_folder(&inner)?;
     // The folder is named after the clone; the repository's name is more useful.
@@ -284,14 +283,14 @@ fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
     Ok(package.or_named(end.strip_suffix(".git").unwrap_or(end)))
 }
 
-fn finished(command: &mut Command, name: &str) -> Result<(), String> {
+fn finished(command: &mut Command, program: &'static str) -> Result<(), OriginError> {
     let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output();
-    let output = output.map_err(|error| format!("{name} cannot be started: {error}"))?;
+    let output = output.map_err(|source| OriginError::NotStarted { program, source })?;
     if output.status.success() {
         return Ok(());
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{name} failed: {}", reason(&stderr)))
+    Err(OriginError::Failed { program, why: reason(&stderr).to_owned() })
 }
 
 /// Finds the line that explains a failure: git and npm mark theirs, for other programs it is the last line.

@@ -1,10 +1,12 @@
 //! The files of a reflex: from a folder, a single module, an archive or the library.
 
+use super::error::PackageError;
 use crate::system::digest::of_parts;
 use reflex_script::official;
 use reflex_script::{Code, Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
 use std::fs;
+use std::io;
 use std::path::Path;
 
 /// The manifest of a reflex.
@@ -47,11 +49,11 @@ impl Package {
     ///
     /// # Errors
     /// It has no module, its manifest is not a JSON object, or its name is invalid.
-    pub fn of_files(name: &str, mut files: Vec<(String, String)>) -> Result<Package, String> {
+    pub fn of_files(name: &str, mut files: Vec<(String, String)>) -> Result<Package, PackageError> {
         files.sort();
         files.dedup_by(|one, other| one.0 == other.0);
         if files.iter().map(|(_, text)| text.len()).sum::<usize>() > MAX_TOGETHER {
-            return Err(format!("its files have more than {} MiB", MAX_TOGETHER / 1024 / 1024));
+            return Err(PackageError::TooLarge(MAX_TOGETHER / 1024 / 1024));
         }
         let manifest = match files.iter().find(|(path, _)| path == MANIFEST) {
             Some((_, text)) => Some(object(text)?),
@@ -60,7 +62,7 @@ impl Package {
         let declared = manifest.as_ref().and_then(|manifest| manifest.get("name")).and_then(Value::as_str);
         let package = Package { name: declared.unwrap_or(name).to_owned(), files, manifest };
         if !is_name(&package.name) {
-            return Err(format!("`{}` is not a valid name: use only a-z, digits and dashes", package.name));
+            return Err(PackageError::Name(package.name));
         }
         if package.entry().is_none() {
             return Err(package.without_module());
@@ -69,18 +71,11 @@ impl Package {
     }
 
     /// Explains the missing module.
-    fn without_module(&self) -> String {
-        if self.manifest.is_none() {
-            return format!(
-                "it contains no module: no {MANIFEST}, no package.json that names one, no index file; \
-                 `reflex reflexes new NAME` writes one to begin with"
-            );
-        }
-        match self.text("entry") {
-            "" => format!("it contains no module: {MANIFEST} has no `entry`"),
-            named => {
-                format!("it contains no module: `entry` of {MANIFEST} names `{named}`, which is not one of its files")
-            }
+    fn without_module(&self) -> PackageError {
+        match (&self.manifest, self.text("entry")) {
+            (None, _) => PackageError::NoModule,
+            (Some(_), "") => PackageError::NoEntry,
+            (Some(_), named) => PackageError::EntryMissing(named.to_owned()),
         }
     }
 
@@ -88,7 +83,7 @@ impl Package {
     ///
     /// # Errors
     /// It cannot be read, or exceeds the limits of a reflex.
-    pub fn of_folder(folder: &Path) -> Result<Package, String> {
+    pub fn of_folder(folder: &Path) -> Result<Package, PackageError> {
         let mut files = Vec::new();
         collect(folder, "", 0, &mut files)?;
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -100,7 +95,7 @@ impl Package {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn of_file(path: &Path) -> Result<Package, String> {
+    pub fn of_file(path: &Path) -> Result<Package, PackageError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stem = name.split('.').next().unwrap_or("").to_owned();
         let files = vec![(name, read(path)?)];
@@ -173,7 +168,7 @@ impl Package {
     ///
     /// # Errors
     /// Its modules cannot be converted to JavaScript.
-    pub fn module(&self) -> Result<Module, String> {
+    pub fn module(&self) -> Result<Module, PackageError> {
         let manifest = self.manifest.as_ref().map(Manifest::from_json);
         let granted = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let ours = official::reflex(&self.name).filter(|ours| ours.digest == self.digest());
@@ -192,7 +187,7 @@ impl Package {
     }
 
     /// Its modules as JavaScript, with the JSON files that they may import.
-    fn plain(&self) -> Result<Vec<(String, String)>, String> {
+    fn plain(&self) -> Result<Vec<(String, String)>, PackageError> {
         let data = self.files.iter().filter(|(path, _)| path.ends_with(".json"));
         let files = self.code().chain(data.map(|(path, text)| (path.as_str(), text.as_str())));
         files.map(|(path, text)| Ok((path.to_owned(), javascript(path, text)?.into_owned()))).collect()
@@ -202,8 +197,8 @@ impl Package {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn put(&self, folder: &Path) -> Result<(), String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    pub fn put(&self, folder: &Path) -> Result<(), PackageError> {
+        let failed = |source: io::Error| PackageError::Io { path: folder.to_owned(), source };
         if folder.symlink_metadata().is_ok() {
             fs::remove_dir_all(folder).map_err(failed)?;
         }
@@ -262,20 +257,20 @@ pub(super) fn plain(name: &str) -> String {
     dashed.collect::<String>().trim_matches('-').to_owned()
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+fn object(text: &str) -> Result<Map<String, Value>, PackageError> {
     match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(format!("{MANIFEST} is not a JSON object")),
-        Err(error) => Err(format!("{MANIFEST}: {error}")),
+        Ok(_) => Err(PackageError::ManifestNotObject),
+        Err(error) => Err(PackageError::Manifest(error)),
     }
 }
 
 /// Collects regular files only: a symlink may lead anywhere.
-fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, String)>) -> Result<(), String> {
+fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, String)>) -> Result<(), PackageError> {
     if depth > DEEPEST {
-        return Err(format!("{}: folders are nested too deeply", folder.display()));
+        return Err(PackageError::Deep(folder.to_owned()));
     }
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let failed = |source: io::Error| PackageError::Io { path: folder.to_owned(), source };
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -285,7 +280,7 @@ fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, St
             collect(&entry.path(), &path, depth + 1, files)?;
         } else if kind.is_file() && belongs(&path) {
             if files.len() >= MAX_FILES {
-                return Err(format!("a reflex has at most {MAX_FILES} files"));
+                return Err(PackageError::TooMany(MAX_FILES));
             }
             files.push((path, read(&entry.path())?));
         }
@@ -293,13 +288,11 @@ fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, St
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+fn read(path: &Path) -> Result<String, PackageError> {
+    let failed = |source: io::Error| PackageError::Io { path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES as u64 {
-        let limit = MAX_BYTES / 1024;
-        let hint = "bundle it minified, without its source map";
-        return Err(format!("{}: it is not a file of at most {limit} KiB; {hint}", path.display()));
+        return Err(PackageError::NotSmallFile { file: path.to_owned(), max_kib: MAX_BYTES / 1024 });
     }
-    String::from_utf8(fs::read(path).map_err(failed)?).map_err(|_| format!("{}: it is not a text file", path.display()))
+    String::from_utf8(fs::read(path).map_err(failed)?).map_err(|_| PackageError::NotText(path.to_owned()))
 }

@@ -21,7 +21,7 @@ pub fn problems(package: &Package, with: Option<&Value>) -> Vec<String> {
 fn unloadable(package: &Package) -> Option<String> {
     let module = match package.module() {
         Ok(module) => module,
-        Err(problem) => return Some(problem),
+        Err(error) => return Some(error.to_string()),
     };
     let asks = &module.granted;
     if [&asks.files, &asks.writes, &asks.network, &asks.environment].iter().any(|list| !list.is_empty()) {

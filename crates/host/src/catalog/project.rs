@@ -1,11 +1,13 @@
 //! The reflexes of a project or user: `config.json` lists them, `reflexes.lock.json` pins their exact files.
 
+use super::error::{ListError, OriginError};
 use super::origin::Origin;
 use super::package::{Package, is_name};
 use crate::system::files::put_as_it_is;
 use crate::system::folders::Folders;
 use serde_json::{Map, Value, json};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The list of reflexes.
@@ -73,16 +75,16 @@ impl Home {
     ///
     /// # Errors
     /// The file cannot be read or parsed.
-    pub fn entries(&self) -> Result<Vec<Entry>, String> {
+    pub fn entries(&self) -> Result<Vec<Entry>, ListError> {
         let list = self.config()?;
         let list = list.get("reflexes").and_then(Value::as_array).cloned().unwrap_or_default();
         list.iter().map(|entry| self.entry(entry)).collect()
     }
 
-    fn entry(&self, value: &Value) -> Result<Entry, String> {
+    fn entry(&self, value: &Value) -> Result<Entry, ListError> {
         let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str));
-        let source =
-            source.ok_or_else(|| format!("{}: an entry names no source: {value}", self.file(CONFIG).display()))?;
+        let missing = || ListError::NoSource { file: self.file(CONFIG), entry: value.clone() };
+        let source = source.ok_or_else(missing)?;
         Ok(Entry { source: source.to_owned(), with: value.get("with").cloned() })
     }
 
@@ -90,7 +92,7 @@ impl Home {
     ///
     /// # Errors
     /// The list cannot be read or written.
-    pub fn set(&self, entry: &Entry) -> Result<(), String> {
+    pub fn set(&self, entry: &Entry) -> Result<(), ListError> {
         let value = match &entry.with {
             Some(with) => json!({"source": entry.source, "with": with}),
             None => Value::from(entry.source.as_str()),
@@ -111,7 +113,7 @@ impl Home {
     ///
     /// # Errors
     /// The list cannot be read or written.
-    pub fn remove(&self, source: &str, name: &str) -> Result<(), String> {
+    pub fn remove(&self, source: &str, name: &str) -> Result<(), ListError> {
         // A reflex written here by hand belongs to its author and is kept.
         let is_copied = self.locked().iter().any(|locked| locked.name == name && locked.from != source);
         self.change(|list| list.retain(|old| !names(old, source)))?;
@@ -121,7 +123,7 @@ impl Home {
         let copy = self.copy(name);
         if is_copied && source == copy_source(name) && copy.is_dir() {
             self.stays_inside(&copy)?;
-            fs::remove_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+            fs::remove_dir_all(&copy).map_err(at(&copy))?;
         }
         Ok(())
     }
@@ -142,7 +144,7 @@ impl Home {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn keep(&self, locked: &Locked, package: &Package) -> Result<(), String> {
+    pub fn keep(&self, locked: &Locked, package: &Package) -> Result<(), ListError> {
         let capabilities = package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities")).cloned();
         let value = json!({
             "entry": locked.entry, "from": locked.from, "version": locked.version, "digest": locked.digest,
@@ -158,7 +160,7 @@ impl Home {
     ///
     /// # Errors
     /// The copy cannot be written, or a symlink leads out of the project.
-    pub fn take(&self, package: &Package) -> Result<String, String> {
+    pub fn take(&self, package: &Package) -> Result<String, ListError> {
         let copy = self.copy(&package.name);
         self.stays_inside(&copy)?;
         package.put(&copy)?;
@@ -169,15 +171,15 @@ impl Home {
     ///
     /// # Errors
     /// A reflex of this name exists, or the new one cannot be written.
-    pub fn begin(&self, package: &Package, beside: &[(&str, &str)]) -> Result<PathBuf, String> {
+    pub fn begin(&self, package: &Package, beside: &[(&str, &str)]) -> Result<PathBuf, ListError> {
         let folder = self.copy(&package.name);
         if folder.symlink_metadata().is_ok() {
-            return Err(format!("{}: it is there already", folder.display()));
+            return Err(ListError::Exists(folder));
         }
         self.stays_inside(&folder)?;
         package.put(&folder)?;
         for (name, text) in beside {
-            fs::write(folder.join(name), text).map_err(|error| format!("{}: {error}", folder.display()))?;
+            fs::write(folder.join(name), text).map_err(at(&folder))?;
         }
         Ok(folder)
     }
@@ -203,7 +205,7 @@ impl Home {
     ///
     /// # Errors
     /// It is not on the local disk, or is not a reflex.
-    pub fn installed(&self, source: &str) -> Result<Package, String> {
+    pub fn installed(&self, source: &str) -> Result<Package, OriginError> {
         let origin = Origin::named(source, &self.folder);
         let is_plain =
             !source.starts_with(['.', '/']) && source.split('/').all(|part| !part.is_empty() && part != "..");
@@ -212,7 +214,7 @@ impl Home {
             let beside = [self.folder.join(COPIES), self.folder.join("node_modules")].into_iter();
             let mut places = beside.chain(above.map(|above| above.join("node_modules")));
             if let Some(place) = places.by_ref().map(|place| place.join(source)).find(|place| place.is_dir()) {
-                return Package::of_folder(&place);
+                return Ok(Package::of_folder(&place)?);
             }
         }
         origin?.here()
@@ -222,15 +224,14 @@ impl Home {
     ///
     /// # Errors
     /// The list cannot be read, or has no such entry.
-    pub fn named(&self, name: &str) -> Result<Entry, String> {
+    pub fn named(&self, name: &str) -> Result<Entry, ListError> {
         let entries = self.entries()?;
         let bare = name.strip_prefix("official/").unwrap_or(name);
         let found = entries.iter().find(|entry| entry.source == name || name_of(&entry.source) == bare);
         found.cloned().ok_or_else(|| {
             let known: Vec<&str> = entries.iter().map(|entry| name_of(&entry.source)).collect();
-            let near =
-                reflex_rules::nearest(bare, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-            format!("no reflex `{name}` is listed in {}{near}", self.file(CONFIG).display())
+            let near = reflex_rules::nearest(bare, &known).map(str::to_owned);
+            ListError::Unlisted { name: name.to_owned(), file: self.file(CONFIG), near }
         })
     }
 
@@ -244,49 +245,47 @@ impl Home {
 
     /// Refuses a path that a symlink leads out of the project: a cloned repository may have one in place of our
     /// folders.
-    fn stays_inside(&self, path: &Path) -> Result<(), String> {
+    fn stays_inside(&self, path: &Path) -> Result<(), ListError> {
         let mut above = path;
         while above.symlink_metadata().is_err() {
             above = above.parent().unwrap_or(Path::new("/"));
         }
-        let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
+        let real = |path: &Path| path.canonicalize().map_err(at(path));
         if real(above)?.starts_with(real(&self.within)?) && !path.is_symlink() {
             return Ok(());
         }
-        Err(format!("{}: a link leads out of {}", path.display(), self.within.display()))
+        Err(ListError::Outside { path: path.to_owned(), within: self.within.clone() })
     }
 
-    fn config(&self) -> Result<Map<String, Value>, String> {
+    fn config(&self) -> Result<Map<String, Value>, ListError> {
         read(&self.file(CONFIG))
     }
 
-    fn lock(&self) -> Result<Map<String, Value>, String> {
+    fn lock(&self) -> Result<Map<String, Value>, ListError> {
         read(&self.file(LOCK))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Value>)) -> Result<(), String> {
+    fn change(&self, change: impl FnOnce(&mut Vec<Value>)) -> Result<(), ListError> {
         let mut config = self.config()?;
         let list = config.entry("reflexes").or_insert_with(|| json!([]));
         let file = self.file(CONFIG);
-        change(list.as_array_mut().ok_or_else(|| format!("{}: `reflexes` is not a list", file.display()))?);
+        change(list.as_array_mut().ok_or_else(|| ListError::NotList(file.clone()))?);
         self.write(&file, config)
     }
 
-    fn change_lock(&self, change: impl FnOnce(&mut Map<String, Value>)) -> Result<(), String> {
+    fn change_lock(&self, change: impl FnOnce(&mut Map<String, Value>)) -> Result<(), ListError> {
         let mut lock = self.lock()?;
         lock.insert("version".into(), 1.into());
         let all = lock.entry("reflexes").or_insert_with(|| json!({}));
         let file = self.file(LOCK);
-        change(all.as_object_mut().ok_or_else(|| format!("{}: `reflexes` is not a map", file.display()))?);
+        change(all.as_object_mut().ok_or_else(|| ListError::NotMap(file.clone()))?);
         self.write(&file, lock)
     }
 
-    fn write(&self, file: &Path, value: Map<String, Value>) -> Result<(), String> {
+    fn write(&self, file: &Path, value: Map<String, Value>) -> Result<(), ListError> {
         self.stays_inside(file)?;
-        let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-        fs::create_dir_all(&self.folder).map_err(failed)?;
-        let text = serde_json::to_string_pretty(&Value::Object(value)).map_err(|error| error.to_string())?;
-        put_as_it_is(file, &(text + "\n")).map_err(failed)
+        fs::create_dir_all(&self.folder).map_err(at(file))?;
+        put_as_it_is(file, &format!("{:#}\n", Value::Object(value))).map_err(at(file))
     }
 }
 
@@ -301,6 +300,11 @@ pub fn name_of(source: &str) -> &str {
     }
 }
 
+/// The error of an operation on this path.
+fn at(path: &Path) -> impl Fn(io::Error) -> ListError {
+    move |source| ListError::Io { path: path.to_owned(), source }
+}
+
 fn copy_source(name: &str) -> String {
     format!("./{COPIES}/{name}")
 }
@@ -310,20 +314,20 @@ fn names(entry: &Value, source: &str) -> bool {
 }
 
 /// Reads a JSON object. A damaged file is an error and is never overwritten: a person wrote it.
-fn read(file: &Path) -> Result<Map<String, Value>, String> {
+fn read(file: &Path) -> Result<Map<String, Value>, ListError> {
     // In a cloned repository this may be a link to an endless device or a pipe.
     let is_small = |data: fs::Metadata| data.is_file() && data.len() <= MAX_BYTES;
     if !fs::metadata(file).map_or(true, is_small) {
-        return Err(format!("{}: it is not a file of at most {} KiB", file.display(), MAX_BYTES / 1024));
+        return Err(ListError::NotSmallFile { file: file.to_owned(), max_kib: MAX_BYTES / 1024 });
     }
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
-        Err(error) => return Err(format!("{}: {error}", file.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) => return Err(at(file)(error)),
     };
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(format!("{}: it is not a JSON object", file.display())),
-        Err(error) => Err(format!("{}: {error}", file.display())),
+        Ok(_) => Err(ListError::NotObject(file.to_owned())),
+        Err(source) => Err(ListError::Json { file: file.to_owned(), source }),
     }
 }

@@ -95,13 +95,13 @@ impl Loader<'_> {
         for base in tables.get("extends").items() {
             match bases::resolve(base, &place, self.home, trail) {
                 Ok(base) => further.push(base),
-                Err(problem) => problems.push(problem),
+                Err(problem) => problems.push(problem.to_string()),
             }
         }
         further.retain(|(place, step)| match self.is_pinned(place, step) {
             Ok(()) => true,
             Err(problem) => {
-                problems.push(problem);
+                problems.push(problem.to_string());
                 false
             }
         });
@@ -124,7 +124,7 @@ impl Loader<'_> {
     }
 
     /// Checks that a pinned place has the content to which it is pinned.
-    fn is_pinned(&self, place: &Place, step: &bases::Step) -> Result<(), String> {
+    fn is_pinned(&self, place: &Place, step: &bases::Step) -> Result<(), bases::BaseError> {
         if step.digest.is_empty() {
             return Ok(());
         }
@@ -132,8 +132,7 @@ impl Loader<'_> {
         if digest == step.digest {
             return Ok(());
         }
-        let (at, folder) = (&step.at, place.folder.display());
-        Err(format!("{at}: {folder} has the digest sha256:{digest}, and another is pinned, so it does not count"))
+        Err(step.error(bases::BaseProblem::OtherDigest { folder: place.folder.clone(), digest }))
     }
 }
 

@@ -32,5 +32,5 @@ pub use loaded::{Loaded, PresentFolders};
 pub use loosening::accept_reflex;
 pub use mode::{Mode, SESSION_MODE};
 pub use offer::Offer;
-pub use overview::{Opened, lowered, named, offer, offer_of_user, open};
+pub use overview::{NamedError, Opened, lowered, named, offer, offer_of_user, open};
 pub use precedence::{preset_in_force, standing};

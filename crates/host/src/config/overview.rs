@@ -8,13 +8,15 @@ use super::loosening;
 use super::offer::Offer;
 use super::trust;
 use crate::store::Store;
+use crate::system::fault::Fault;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, MAX_BYTES, Rule, SourceFile, Variables, rule_files};
 use reflex_tables::Tables;
-use reflex_tables::compile::encode;
+use reflex_tables::compile::{EncodeError, encode};
 use serde_json::Value;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A layer with its sources.
@@ -41,15 +43,53 @@ pub fn open(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Opened> {
     opened
 }
 
+/// A file or folder that a person names cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum NamedError {
+    /// It does not exist, or cannot be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Its path.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// It is a pipe or a device.
+    #[error("{}: it is not a file", .0.display())]
+    NotFile(PathBuf),
+    /// It is too long.
+    #[error("{}: it is larger than {max_kib} KiB", path.display())]
+    TooLarge {
+        /// Its path.
+        path: PathBuf,
+        /// Maximum size in KiB.
+        max_kib: u64,
+    },
+    /// The rules do not fit into a table.
+    #[error(transparent)]
+    Table(#[from] EncodeError),
+}
+
+impl NamedError {
+    /// The side at fault.
+    pub fn fault(&self) -> Fault {
+        match self {
+            NamedError::Io { source, .. } => Fault::of_named_file(source),
+            NamedError::NotFile(_) => Fault::Request,
+            NamedError::TooLarge { .. } | NamedError::Table(_) => Fault::State,
+        }
+    }
+}
+
 /// Files and folders that a person names, with the user's authority. A file with the stem `policy` is a policy, all
 /// others hold rules.
 ///
 /// # Errors
 /// The first path that cannot be read.
-pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
+pub fn named(paths: &[PathBuf]) -> Result<Opened, NamedError> {
     let mut all: Vec<PathBuf> = Vec::new();
     for path in paths {
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let failed = |source| NamedError::Io { path: path.clone(), source };
         if path.is_dir() {
             let mut names = rule_files(path).map_err(failed)?;
             names.sort_unstable();
@@ -60,21 +100,21 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     }
     let mut sources = Vec::new();
     for path in all {
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let failed = |source| NamedError::Io { path: path.clone(), source };
         let metadata = fs::metadata(&path).map_err(failed)?;
         // A pipe or a device may never reach its end.
         if !metadata.is_file() {
-            return Err(format!("{}: it is not a file", path.display()));
+            return Err(NamedError::NotFile(path));
         }
         if metadata.len() > MAX_BYTES {
-            return Err(format!("{}: it is larger than {} KiB", path.display(), MAX_BYTES / 1024));
+            return Err(NamedError::TooLarge { path, max_kib: MAX_BYTES / 1024 });
         }
         let text = String::from_utf8_lossy(&fs::read(&path).map_err(failed)?).into_owned();
         let is_policy = path.file_stem().is_some_and(|name| name == "policy");
         sources.push(SourceFile { name: path.display().to_string(), text, is_policy, unread: None });
     }
     let compiled = compile(&sources, &Variables::new());
-    let blob = encode(&compiled.tree)?;
+    let blob = encode(&compiled.tree).map_err(NamedError::Table)?;
     let tables = Tables::new(Box::leak(blob.into_boxed_slice()));
     let (authority, loosens) = (Authority::User, Vouched::APPROVED);
     let layer = Layer { authority, loosens, tables, problems: Vec::new(), folder: String::new() };

@@ -2,6 +2,7 @@
 
 use super::client::{fails_open, program_missing};
 use super::client_trust::{self, Wish};
+use super::error::HookError;
 use super::lasting::{outdated_copy, own_program, running_program};
 use super::namesakes::{Namesake, on_path, with_suffix};
 use super::older::OlderGuard;
@@ -105,7 +106,8 @@ fn of_plugin(wiring: &Wiring, plugin: Plugin) -> Option<Trouble> {
 fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (event, start) in hooks {
-        let Err(problem) = answers(wiring.folders(), wiring.adapter(), &event, &start) else { continue };
+        let Err(error) = answers(wiring.folders(), wiring.adapter(), &event, &start) else { continue };
+        let problem = error.to_string();
         match found.iter_mut().find(|(known, _)| *known == problem) {
             Some((_, events)) => events.push(event),
             None => found.push((problem, vec![event])),
@@ -291,8 +293,8 @@ pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
 /// record.
 ///
 /// # Errors
-/// Describes the unexpected answer.
-pub fn answers(folders: &Folders, agent: &Agent, event: &str, start: &Start) -> Result<(), String> {
+/// The hook gives no answer, or an unexpected one.
+pub fn answers(folders: &Folders, agent: &Agent, event: &str, start: &Start) -> Result<(), HookError> {
     let actual = run(start, folders.chosen_home())?;
     let expected = (agent.refuse)(event, (agent.moment)(event), "why");
     let shape = |reply: &Reply| (reply.code, reply.stdout.is_empty(), reply.stderr.is_empty());
@@ -302,7 +304,7 @@ pub fn answers(folders: &Folders, agent: &Agent, event: &str, start: &Start) -> 
     }
     let words = format!("{} {}", actual.stdout, actual.stderr);
     let words = words.split_whitespace().take(20).collect::<Vec<_>>().join(" ");
-    Err(format!("status {}, {words}", actual.code))
+    Err(HookError::Unexpected { status: actual.code, words })
 }
 
 const CANARY: &[u8] = b"{}";
@@ -319,10 +321,10 @@ fn at_home<'l>(line: &'l str, home: Option<&Path>) -> Cow<'l, str> {
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn run(start: &Start, home: Option<&Path>) -> Result<Reply, String> {
+fn run(start: &Start, home: Option<&Path>) -> Result<Reply, HookError> {
     let mut command = match start {
         Start::Exec(words) => {
-            let (program, arguments) = words.split_first().ok_or("the hook starts no program")?;
+            let (program, arguments) = words.split_first().ok_or(HookError::NoProgram)?;
             let mut command = Command::new(program);
             command.args(arguments);
             command
@@ -341,7 +343,7 @@ fn run(start: &Start, home: Option<&Path>) -> Result<Reply, String> {
         }
     };
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| format!("it cannot be started: {error}"))?;
+    let mut child = child.map_err(HookError::NotStarted)?;
     if let Some(mut input) = child.stdin.take() {
         // Write errors are ignored: the answer of a program that does not read its input explains more.
         let _ = input.write_all(CANARY);
@@ -356,9 +358,9 @@ fn run(start: &Start, home: Option<&Path>) -> Result<Reply, String> {
     });
     let Ok((stdout, stderr)) = receive.recv_timeout(PATIENCE) else {
         let _ = child.kill();
-        return Err("it does not answer in time".into());
+        return Err(HookError::Late);
     };
-    let status = child.wait().map_err(|error| error.to_string())?;
+    let status = child.wait().map_err(HookError::Lost)?;
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
     Ok(Reply { stdout, stderr, code })
 }

@@ -1,4 +1,4 @@
-//! The reasons why an agent's settings cannot be changed, or its hook is not trusted.
+//! The reasons why an agent's settings cannot be changed, or its hook is not trusted or does not answer.
 
 use super::lasting::SettleError;
 use crate::system::fault::Fault;
@@ -114,4 +114,29 @@ pub enum TrustError {
     /// The program refuses, in its own words.
     #[error("{0}")]
     Refused(String),
+}
+
+/// A hook does not answer as expected.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    /// The entry has no words.
+    #[error("the hook starts no program")]
+    NoProgram,
+    /// Its program cannot be started.
+    #[error("it cannot be started: {0}")]
+    NotStarted(io::Error),
+    /// Its program has not ended in time.
+    #[error("it does not answer in time")]
+    Late,
+    /// The status of its program cannot be read.
+    #[error("{0}")]
+    Lost(io::Error),
+    /// It gives another answer.
+    #[error("status {status}, {words}")]
+    Unexpected {
+        /// The exit status.
+        status: u8,
+        /// The first words of its output.
+        words: String,
+    },
 }

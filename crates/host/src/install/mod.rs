@@ -19,7 +19,7 @@ pub mod switches;
 mod trouble;
 mod wiring;
 
-pub use error::{TrustError, WiringError};
+pub use error::{HookError, TrustError, WiringError};
 pub(crate) use lasting::SettleError;
 pub use proof::Rekeying;
 pub use wiring::{Change, Wiring};

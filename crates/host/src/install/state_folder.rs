@@ -36,14 +36,12 @@ pub fn obstacle(folders: &Folders) -> Option<Trouble> {
 pub fn unreadable(folders: &Folders) -> Option<Trouble> {
     let (path, error) = first_unreadable(&folders.state, DEPTH)?;
     let path = path.display();
-    let (what, fix) = match error.kind() {
-        ErrorKind::PermissionDenied => {
-            (format!("{path} is not readable by you"), format!("sudo chown -R \"$USER\" {}", folders.state.display()))
-        }
-        ErrorKind::NotADirectory => {
-            (format!("{path}, or a folder above it, is a file"), "move that file away".to_owned())
-        }
-        _ => (format!("{path} cannot be read: {error}"), format!("ls -ld {path}")),
+    let (what, fix) = if error.kind() == ErrorKind::PermissionDenied {
+        (format!("{path} is not readable by you"), format!("sudo chown -R \"$USER\" {}", folders.state.display()))
+    } else if error.kind() == ErrorKind::NotADirectory {
+        (format!("{path}, or a folder above it, is a file"), "move that file away".to_owned())
+    } else {
+        (format!("{path} cannot be read: {error}"), format!("ls -ld {path}"))
     };
     Some(Trouble { what, fix })
 }

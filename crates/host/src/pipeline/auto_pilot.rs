@@ -12,7 +12,8 @@ use crate::store::modes::AUTO_PILOT;
 use crate::store::redact::Redactor;
 use crate::store::session::session_key;
 use reflex_engine::{
-    Action, Decision, Effect, Engine, Event, JudgedRule, Judgement, Moment, Policy, Script, Usage, Verdict, World,
+    Action, Decision, Effect, Engine, Event, JudgedRule, Judgement, Moment, Policy, Reservation, Script, Usage,
+    Verdict, World,
 };
 use serde_json::{Value, json};
 
@@ -27,6 +28,29 @@ const MAX_SCRIPTS: usize = 4;
 
 /// Maximum number of effects and of facts in a question.
 const MAX_LISTED: usize = 30;
+
+/// The reason why a person answers without the model.
+#[derive(Debug, thiserror::Error)]
+pub enum NotConsulted {
+    /// No layer has a policy.
+    #[error("no policy is in force")]
+    NoPolicy,
+    /// The policy that ships for auto-pilot is missing.
+    #[error("the policy is missing")]
+    NoAutoPilot,
+    /// The policy has no model.
+    #[error("the policy names no model")]
+    NoModel,
+    /// The model has refused too often.
+    #[error("auto-pilot ended in this session after three refusals in a row")]
+    Ended,
+    /// The engine reserves the question for a person, for this reason.
+    #[error("{0}")]
+    Reserved(Reservation),
+    /// This part of the question is too long or cannot be read.
+    #[error("{0}")]
+    Question(&'static str),
+}
 
 /// The outcome of asking the model, with its answer for the record.
 pub(super) enum Consulted {
@@ -153,16 +177,16 @@ fn may_consult(
     session: &ModelHistory,
     judgement: &Judgement,
     is_kept: bool,
-) -> Result<(JudgeConfig, Vec<JudgedRule>), String> {
-    let Some(policy) = &scene.policy else { return Err("no policy is in force".into()) };
+) -> Result<(JudgeConfig, Vec<JudgedRule>), NotConsulted> {
+    let Some(policy) = &scene.policy else { return Err(NotConsulted::NoPolicy) };
     let config = JudgeConfig::from_layers(&scene.loaded, &received.incoming.host.folders().home);
-    let config = config.ok_or("the policy names no model")?;
+    let config = config.ok_or(NotConsulted::NoModel)?;
     if session.has_ended {
-        return Err("auto-pilot ended in this session after three refusals in a row".into());
+        return Err(NotConsulted::Ended);
     }
     let engine = Engine::new(reflex_library::tables(), policy);
-    let rules = engine.judged_rules(&received.event, &scene.world, judgement, is_kept)?;
-    Ok((config, rules))
+    let rules = engine.judged_rules(&received.event, &scene.world, judgement, is_kept);
+    Ok((config, rules.map_err(NotConsulted::Reserved)?))
 }
 
 impl Host {
@@ -183,15 +207,16 @@ impl Host {
     ///
     /// # Errors
     /// The reason why a person answers.
-    pub fn judge_data(&self, event: &Event, world: &dyn World, prompts: &[String]) -> Result<Value, String> {
-        let policy = Policy::named(reflex_library::tables(), AUTO_PILOT).ok_or("the policy is missing")?;
+    pub fn judge_data(&self, event: &Event, world: &dyn World, prompts: &[String]) -> Result<Value, NotConsulted> {
+        let policy = Policy::named(reflex_library::tables(), AUTO_PILOT).ok_or(NotConsulted::NoAutoPilot)?;
         let engine = Engine::new(reflex_library::tables(), &policy);
         let judgement = engine.judge(event, world);
         let is_kept = judgement.verdict.at_stake.as_ref().is_some_and(|at_stake| at_stake.obstacle.is_none());
-        let rules = engine.judged_rules(event, world, &judgement, is_kept)?;
+        let rules = engine.judged_rules(event, world, &judgement, is_kept);
+        let rules = rules.map_err(NotConsulted::Reserved)?;
         let store = self.store();
         let seen = Seen { event, judgement: &judgement, rules: &rules, world };
-        Ok(seen.data(&Redactor::of_call(&store, event, &judgement), prompts)?)
+        seen.data(&Redactor::of_call(&store, event, &judgement), prompts).map_err(NotConsulted::Question)
     }
 }
 

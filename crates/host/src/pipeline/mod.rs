@@ -28,6 +28,7 @@ mod undo;
 mod watch;
 
 pub use appeal::{Instead, NotInstead};
+pub use auto_pilot::NotConsulted;
 pub use changed::ChangedFiles;
 pub use client_files::UnseenLine;
 pub use host::Host;

@@ -6,10 +6,11 @@ use super::host::Host;
 use super::stages::Received;
 use crate::audit::record::shown;
 use crate::store::redact::Redactor;
-use reflex_engine::{AtStake, Decision, Event, Judgement, KeptCopy, Moment, RepositoryAtStake, is_within};
+use reflex_engine::{AtStake, Decision, Event, Judgement, KeptCopy, Moment, Obstacle, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
 use reflex_keep::{About, Backup, BackupStore, Bounds, ItemKind, Plan, Refused, Request, State, Step};
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files of a work tree in a backup.
@@ -41,6 +42,29 @@ const APART: [&str; 9] =
 
 /// Entries that all work trees of a repository share.
 const OF_REPOSITORY: [&str; 3] = ["packed-refs", "refs", "logs"];
+
+/// The reason why no backup is made of what a call would lose.
+#[derive(Debug, thiserror::Error)]
+enum NotKept {
+    /// The loss of the call is not fully known, for this reason.
+    #[error("{0}")]
+    Obstacle(Obstacle),
+    #[error("it holds the guard's own files")]
+    OwnFiles,
+    #[error("the state of the repository is unknown")]
+    UnknownState,
+    #[error("it has no work tree")]
+    NoWorkTree,
+    #[error("`{}`: {source}", folder.display())]
+    Io { folder: PathBuf, source: io::Error },
+    /// Git names more files than are kept; their number.
+    #[error("at least {0} files would be lost, more than are kept")]
+    TooMany(usize),
+    #[error("a file name is not valid UTF-8")]
+    Name,
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
 
 impl Host {
     /// The backups of what calls would lose.
@@ -76,7 +100,7 @@ impl Host {
                 undoes: String::new(),
                 tree,
             };
-            self.backups().keep(&request, &about).map_err(|refused| refused.to_string())
+            Ok(self.backups().keep(&request, &about)?)
         });
         match kept {
             Ok(id) => {
@@ -84,7 +108,7 @@ impl Host {
                 Some(id)
             }
             Err(why) => {
-                judgement.verdict.not_kept(&why);
+                judgement.verdict.not_kept(&why.to_string());
                 None
             }
         }
@@ -101,18 +125,16 @@ impl Host {
         }
         let store = self.store();
         let session = Redactor::new(&store).name(&event.session).to_string();
-        let kept = self.request(&at_stake).and_then(|(request, _)| {
-            self.backups().try_keep(&request, &session).map_err(|refused| refused.to_string())
-        });
+        let kept = self.request(&at_stake).and_then(|(request, _)| Ok(self.backups().try_keep(&request, &session)?));
         if let Err(why) = kept {
-            judgement.verdict.not_kept(&why);
+            judgement.verdict.not_kept(&why.to_string());
         }
     }
 
     /// The files to back up, and the work tree if all of it is included.
-    fn request(&self, at_stake: &AtStake) -> Result<(Request, String), String> {
+    fn request(&self, at_stake: &AtStake) -> Result<(Request, String), NotKept> {
         if let Some(obstacle) = &at_stake.obstacle {
-            return Err(obstacle.clone());
+            return Err(NotKept::Obstacle(*obstacle));
         }
         let roots = at_stake.paths.iter().map(PathBuf::from).collect();
         // This backup is not announced, so nothing relies on it after a loss of power.
@@ -127,7 +149,7 @@ impl Host {
             request.if_present.extend(administration(&worktree));
         }
         if self.holds_backups(at_stake) {
-            return Err("it holds the guard's own files".into());
+            return Err(NotKept::OwnFiles);
         }
         Ok((request, tree))
     }
@@ -146,26 +168,27 @@ impl Host {
 
     /// Adds the files at stake, the index and the refs. Returns the work tree if all of it is backed up, else an empty
     /// string.
-    fn add_repository(&self, known: &RepositoryAtStake, request: &mut Request) -> Result<String, String> {
-        let unknown = |_| "the state of the repository is unknown".to_owned();
+    fn add_repository(&self, known: &RepositoryAtStake, request: &mut Request) -> Result<String, NotKept> {
         let repository = Repository::discover(Path::new(&known.folder), &self.folders().home);
-        let repository = repository.ok_or("the state of the repository is unknown")?;
-        let named = repository.work_tree().ok_or("it has no work tree")?.to_owned();
+        let repository = repository.ok_or(NotKept::UnknownState)?;
+        let named = repository.work_tree().ok_or(NotKept::NoWorkTree)?.to_owned();
         // A path through a symlink is backed up and restored under its real name.
-        let real = |folder: &Path| folder.canonicalize().map_err(|error| format!("`{}`: {error}", folder.display()));
+        let failed = |folder: &Path, source| NotKept::Io { folder: folder.to_owned(), source };
+        let real = |folder: &Path| folder.canonicalize().map_err(|source| failed(folder, source));
         let (root, git_dir) = (real(&named)?, real(repository.git_dir())?);
         let common_dir = real(repository.common_dir())?;
         let file =
             |name: &String| Path::new(name).strip_prefix(&named).map_or_else(|_| name.into(), |rest| root.join(rest));
         let mut files: BTreeSet<PathBuf> = known.files.iter().map(file).collect();
         if known.moves {
-            let tracked = repository.names_in("HEAD", MAX_FILES).map_err(unknown)?;
-            let untracked = repository.untracked(&[], Ignored::Without, MAX_FILES).map_err(unknown)?;
+            let tracked = repository.names_in("HEAD", MAX_FILES).map_err(|_| NotKept::UnknownState)?;
+            let untracked =
+                repository.untracked(&[], Ignored::Without, MAX_FILES).map_err(|_| NotKept::UnknownState)?;
             if !untracked.complete || untracked.count != untracked.names.len() {
-                return Err(format!("at least {} files would be lost, more than are kept", untracked.count));
+                return Err(NotKept::TooMany(untracked.count));
             }
             if tracked.iter().any(|name| name.contains(char::REPLACEMENT_CHARACTER)) {
-                return Err("a file name is not valid UTF-8".into());
+                return Err(NotKept::Name);
             }
             files.extend(tracked.iter().map(|name| root.join(name)));
             files.extend(untracked.names.iter().map(|name| root.join(name)));

@@ -19,6 +19,17 @@ use std::sync::Arc;
 /// Maximum number of characters of a reason.
 const MAX_REASON: usize = 600;
 
+/// A reflex changes the call in a way that the call does not allow.
+#[derive(Debug, thiserror::Error)]
+enum NoRewrite {
+    /// The call lacks this field, or the new value is not a text.
+    #[error("It changes {}, which this call has not", quotation(.0))]
+    Field(String),
+    /// The reflex names no field.
+    #[error("It changes no field")]
+    Unchanged,
+}
+
 /// The reflexes of a call.
 pub(crate) struct Detector<'a> {
     reflexes: &'a Reflexes,
@@ -143,10 +154,7 @@ impl<'a> Detector<'a> {
             self.spoke.borrow_mut().push(by);
             match self.rewrite(args) {
                 Ok(rewrite) => first.rewrite = Some(rewrite),
-                Err(problem) => {
-                    let problem = quotation(&problem);
-                    first.message = format!("{} It changes {problem}, which this call has not.", first.message)
-                }
+                Err(problem) => first.message = format!("{} {problem}.", first.message),
             }
         }
         if let Some((at, decision)) = &outcome.after
@@ -220,20 +228,20 @@ impl<'a> Detector<'a> {
     }
 
     /// The call with all changes made so far.
-    fn rewrite(&self, args: &serde_json::Map<String, Value>) -> Result<Rewrite, String> {
+    fn rewrite(&self, args: &serde_json::Map<String, Value>) -> Result<Rewrite, NoRewrite> {
         let mut changed = self.changed.borrow_mut();
         for (field, value) in args {
             let field = match field.as_str() {
                 "new_string" | "newText" => "content",
                 "path" | "filePath" => "file_path",
                 known @ ("command" | "content" | "url" | "prompt" | "file_path") => known,
-                other => return Err(other.to_owned()),
+                other => return Err(NoRewrite::Field(other.to_owned())),
             };
-            let text = value.as_str().ok_or_else(|| field.to_owned())?;
+            let text = value.as_str().ok_or_else(|| NoRewrite::Field(field.to_owned()))?;
             changed.retain(|(known, _)| known != field);
             changed.push((field.to_owned(), text.to_owned()));
         }
-        if changed.is_empty() { Err("nothing".into()) } else { Ok(Rewrite { fields: changed.clone() }) }
+        if changed.is_empty() { Err(NoRewrite::Unchanged) } else { Ok(Rewrite { fields: changed.clone() }) }
     }
 
     fn note(&self, report: &Report) {

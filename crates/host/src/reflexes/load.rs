@@ -1,8 +1,11 @@
 //! Finds the lists of reflexes, loads their modules, and decides which of them may run.
 
 use super::dependencies::{self, imported};
+use super::error::{BrokenList, ListedError, LoadError};
 use super::kept::Kept;
-use crate::catalog::{Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, Package, main_of, name_of, pack};
+use crate::catalog::{
+    Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, PackError, Package, PackageError, main_of, name_of, pack,
+};
 use crate::config::{Cache, Offer, PresentFolders, loosening, trust};
 use crate::store::Store;
 use crate::system::digest::of_parts;
@@ -42,7 +45,7 @@ pub struct ReflexFolder {
     /// The reflexes that cannot be loaded.
     pub missing: Vec<Missing>,
     /// The reason why the list cannot be read.
-    pub broken: Option<String>,
+    pub broken: Option<BrokenList>,
     /// The reason why the code in the folder does not run.
     pub untrusted: Option<Untrusted>,
     /// Whether no person has accepted the list: its words are then quoted as a stranger's.
@@ -60,7 +63,7 @@ pub struct Missing {
     /// The name in the list.
     pub name: String,
     /// The reason why it cannot be loaded.
-    pub problem: String,
+    pub problem: LoadError,
     /// The list's setting for a failure.
     pub on_error: OnError,
     /// Whether it is missing or unreadable; else its manifest or its options are invalid.
@@ -99,7 +102,7 @@ impl ReflexFolder {
             None => {}
         }
         if let Some(problem) = &self.broken {
-            let problem = self.attributed("The list", problem);
+            let problem = self.attributed("The list", &problem.to_string());
             return Some((format!("Reflexes are not in force: {problem}."), format!("fix {shown}")));
         }
         let names: Vec<String> = self.ungranted.iter().map(|name| format!("`{name}`")).collect();
@@ -128,7 +131,7 @@ impl ReflexFolder {
     pub fn missing_problems(&self) -> Vec<(String, String)> {
         let list = plain_path(&self.folder.join(CONFIG).display().to_string());
         let of = |Missing { name, problem, .. }: &Missing| {
-            let problem = self.attributed("The list", problem);
+            let problem = self.attributed("The list", &problem.to_string());
             let name = plain_path(name.trim_start_matches('.'));
             (
                 format!("The reflex `{name}` of {list} is not in force: {problem}."),
@@ -185,20 +188,20 @@ fn places(folders: &Folders, workspace: &Path, cwd: &Path) -> Vec<(Authority, Pa
 }
 
 /// The text of a folder's list; `None` if the folder has no list.
-fn listed(folder: &Path) -> Option<Result<String, String>> {
-    let path = folder.join(CONFIG);
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+fn listed(folder: &Path) -> Option<Result<String, BrokenList>> {
+    let file = folder.join(CONFIG);
+    let failed = |source| BrokenList::Io { file: file.clone(), source };
     // A FIFO in the place of the file would block until a writer opens it.
-    match os::open(&path, Purpose::Poll) {
+    match os::open(&file, Purpose::Poll) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         Err(error) => Some(Err(failed(error))),
-        Ok(mut file) => {
-            let is_small = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
+        Ok(mut opened) => {
+            let is_small = opened.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
             if !is_small {
-                return Some(Err(format!("{}: it is not a file of at most {} KiB", path.display(), MAX_BYTES / 1024)));
+                return Some(Err(BrokenList::NotSmallFile { file, max_kib: MAX_BYTES / 1024 }));
             }
             let mut text = String::new();
-            Some(std::io::Read::read_to_string(&mut file, &mut text).map(|_| text).map_err(failed))
+            Some(std::io::Read::read_to_string(&mut opened, &mut text).map(|_| text).map_err(failed))
         }
     }
 }
@@ -220,7 +223,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn reflex_folders(&self, text: Result<String, String>) -> ReflexFolder {
+    fn reflex_folders(&self, text: Result<String, BrokenList>) -> ReflexFolder {
         let mut reflex_folders = ReflexFolder {
             authority: self.authority,
             folder: self.folder.to_owned(),
@@ -235,7 +238,7 @@ impl Reader<'_> {
         };
         let entries = text.and_then(|text| {
             reflex_folders.files.push(file(CONFIG.into(), text.clone()));
-            let failed = |problem| format!("{}: {problem}", self.folder.join(CONFIG).display());
+            let failed = |source| BrokenList::Text { file: self.folder.join(CONFIG), source };
             let (mut entries, packs) = entries(&text).map_err(failed)?;
             for name in packs {
                 self.add_pack(&name, (&mut entries, &mut reflex_folders.files))?;
@@ -249,12 +252,12 @@ impl Reader<'_> {
                 return reflex_folders;
             }
         };
-        let taken: Vec<(Entry, Result<Taken, String>)> = entries
+        let taken: Vec<(Entry, Result<Taken, LoadError>)> = entries
             .into_iter()
             .map(|entry| (self.take(&entry.source), entry))
             .map(|(taken, entry)| (entry, taken))
             .collect();
-        let brought = |(_, taken): &'_ (Entry, Result<Taken, String>)| match taken {
+        let brought = |(_, taken): &'_ (Entry, Result<Taken, LoadError>)| match taken {
             Ok(Taken::Brought(package)) => Some(package.clone()),
             Ok(Taken::Ours(_)) | Err(_) => None,
         };
@@ -274,7 +277,7 @@ impl Reader<'_> {
 
     /// Adds the reflexes of an installed pack, except those that the list names itself. The pack's manifest is among
     /// the files that a person accepts.
-    fn add_pack(&self, name: &str, (entries, files): (&mut Vec<Entry>, &mut Vec<SourceFile>)) -> Result<(), String> {
+    fn add_pack(&self, name: &str, (entries, files): (&mut Vec<Entry>, &mut Vec<SourceFile>)) -> Result<(), PackError> {
         let is_plain = |ch: char| ch.is_ascii_alphanumeric() || ch == '-';
         if name.is_empty() || !name.chars().all(is_plain) {
             return Ok(());
@@ -301,7 +304,7 @@ impl Reader<'_> {
     fn place(
         &self,
         entry: &Entry,
-        taken: Result<Taken, String>,
+        taken: Result<Taken, LoadError>,
         (reflex_folders, untrusted): (&mut ReflexFolder, Option<Untrusted>),
     ) {
         let is_absent = taken.is_err();
@@ -349,22 +352,22 @@ impl Reader<'_> {
         packaged: &'static Packaged,
         entry: &Entry,
         untrusted: Option<Untrusted>,
-    ) -> Result<(Module, String), String> {
+    ) -> Result<(Module, String), LoadError> {
         let (raw, module) = shipped(packaged)?;
-        misfit(&raw, &entry.with).map_or(Ok(()), Err)?;
+        check_options(&raw, &entry.with)?;
         let asked = module.manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let granted = self.granted(asked, (packaged.digest, untrusted));
         let module = Module { granted, options: entry.with.clone(), on_error: entry.on_error, ..module };
         Ok((module, packaged.digest.to_owned()))
     }
 
-    fn module(&self, package: &Package, entry: &Entry, known: (&str, Option<Untrusted>)) -> Result<Module, String> {
+    fn module(&self, package: &Package, entry: &Entry, known: (&str, Option<Untrusted>)) -> Result<Module, LoadError> {
         let manifest = package.manifest.as_ref();
         if let Some(manifest) = manifest {
             if let Some(problem) = schema::problems(manifest).into_iter().next() {
-                return Err(format!("its manifest or options: {problem}"));
+                return Err(LoadError::Misfit(problem));
             }
-            misfit(manifest, &entry.with).map_or(Ok(()), Err)?;
+            check_options(manifest, &entry.with)?;
         }
         let manifest = manifest.map(Manifest::from_json);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
@@ -373,7 +376,7 @@ impl Reader<'_> {
         let is_composed = package.files.iter().any(|(path, _)| path.ends_with(ENTRY));
         let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
         let files = package.files.iter().filter(|(path, _)| code.is_none() && is_code(path));
-        let files: Result<Vec<_>, String> =
+        let files: Result<Vec<_>, PackageError> =
             files.map(|(path, text)| Ok((path.clone(), self.plain(path, text)?))).collect();
         Ok(Module {
             name: package.name.clone(),
@@ -381,7 +384,7 @@ impl Reader<'_> {
             code,
             is_ours: false,
             is_to_keep: code.is_none() && self.kept.is_some() && !is_composed,
-            entry: entry_of(package).ok_or("it has no module")?,
+            entry: entry_of(package).ok_or(LoadError::NoModule)?,
             manifest,
             options: entry.with.clone(),
             on_error: entry.on_error,
@@ -390,7 +393,7 @@ impl Reader<'_> {
     }
 
     /// The JavaScript of a file. TypeScript without its types comes from the cache if it was converted before.
-    fn plain(&self, path: &str, text: &str) -> Result<String, String> {
+    fn plain(&self, path: &str, text: &str) -> Result<String, PackageError> {
         let typed = [".ts", ".mts", ".cts"].iter().any(|end| path.ends_with(end));
         if !typed {
             return Ok(text.to_owned());
@@ -403,13 +406,13 @@ impl Reader<'_> {
         if let Some(known) = cache.bytes(&key).and_then(|known| String::from_utf8(known).ok()) {
             return Ok(known);
         }
-        let plain = javascript(path, text)?.into_owned();
+        let plain = javascript(path, text).map_err(PackageError::Types)?.into_owned();
         cache.put_bytes(&key, plain.as_bytes());
         Ok(plain)
     }
 
     /// The files of an entry: a built-in reflex, a path, or an installed package.
-    fn take(&self, source: &str) -> Result<Taken, String> {
+    fn take(&self, source: &str) -> Result<Taken, LoadError> {
         if source.starts_with(['.', '/']) {
             return self.at(&self.folder.join(source));
         }
@@ -418,16 +421,16 @@ impl Reader<'_> {
             return Ok(Taken::Ours(official));
         }
         if source.split('/').any(|part| part == ".." || part.is_empty()) {
-            return Err(format!("`{source}` is not a package name"));
+            return Err(LoadError::Name(source.to_owned()));
         }
         let beside = [self.folder.join("reflexes"), self.folder.join("node_modules")];
         let above = self.folder.ancestors().skip(1).take_while(|above| above.starts_with(self.workspace));
         let places = beside.into_iter().chain(above.map(|above| above.join("node_modules")));
         let place = places.map(|place| place.join(source)).find(|place| place.is_dir());
-        self.at(&place.ok_or_else(|| format!("the reflex `{source}` does not exist"))?)
+        self.at(&place.ok_or_else(|| LoadError::Missing(source.to_owned()))?)
     }
 
-    fn at(&self, path: &Path) -> Result<Taken, String> {
+    fn at(&self, path: &Path) -> Result<Taken, LoadError> {
         let mut package = if path.is_dir() { folder(path)? } else { single(path)? };
         dependencies::add(&mut package, if path.is_dir() { path } else { path.parent().unwrap_or(path) });
         Ok(Taken::Brought(package))
@@ -443,9 +446,9 @@ enum Taken {
 }
 
 /// A built-in reflex with its unchanged manifest, without grants and options.
-fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
-    let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
-    let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), LoadError> {
+    let raw = packaged.file(MANIFEST).ok_or(LoadError::NoManifest)?;
+    let raw: Map<String, Value> = serde_json::from_str(raw)?;
     let manifest = Manifest::from_json(&raw);
     let module = Module {
         name: manifest.name.clone(),
@@ -462,26 +465,30 @@ fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> 
     Ok((raw, module))
 }
 
-/// The first problem of an entry's options.
-fn misfit(manifest: &Map<String, Value>, with: &Value) -> Option<String> {
+/// Checks an entry's options against the manifest.
+fn check_options(manifest: &Map<String, Value>, with: &Value) -> Result<(), LoadError> {
     let none = json!({});
     let with = if with.is_null() { &none } else { with };
-    schema::misfits(manifest, with).into_iter().next().map(|problem| format!("its manifest or options: {problem}"))
+    schema::misfits(manifest, with).into_iter().next().map_or(Ok(()), |problem| Err(LoadError::Misfit(problem)))
 }
 
 /// Loads a folder. Without a manifest, `package.json` names the module.
-fn folder(path: &Path) -> Result<Package, String> {
+fn folder(path: &Path) -> Result<Package, PackageError> {
     Package::of_folder(path).or_else(|problem| {
-        let text = fs::read_to_string(path.join("package.json")).map_err(|_| problem.clone())?;
-        let value: Value = serde_json::from_str(&text).map_err(|_| problem.clone())?;
-        let main = main_of(&value).into_iter().map(|main| path.join(main)).find(|main| main.is_file());
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(single(&main.ok_or(problem)?)?.or_named(&name))
+        Ok(single(&main_module(path).ok_or(problem)?)?.or_named(&name))
     })
 }
 
+/// The existing module that the `package.json` of a folder names.
+fn main_module(folder: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(folder.join("package.json")).ok()?;
+    let described: Value = serde_json::from_str(&text).ok()?;
+    main_of(&described).into_iter().map(|main| folder.join(main)).find(|main| main.is_file())
+}
+
 /// Loads one module and the files of its folder that it imports.
-fn single(path: &Path) -> Result<Package, String> {
+fn single(path: &Path) -> Result<Package, PackageError> {
     let mut package = Package::of_file(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut at = 0;
@@ -493,7 +500,7 @@ fn single(path: &Path) -> Result<Package, String> {
             let is_file =
                 file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES_OF_FILE);
             if !known && is_file && package.files.len() < MAX_ENTRIES {
-                let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+                let text = fs::read_to_string(&file).map_err(|source| PackageError::Io { path: file, source })?;
                 package.files.push((import, text));
             }
         }
@@ -507,25 +514,25 @@ fn entry_of(package: &Package) -> Option<String> {
 }
 
 /// The entries of a list, and the names of its packs.
-fn entries(text: &str) -> Result<(Vec<Entry>, Vec<String>), String> {
-    let config: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+fn entries(text: &str) -> Result<(Vec<Entry>, Vec<String>), ListedError> {
+    let config: Map<String, Value> = serde_json::from_str(text)?;
     let packs = config.get("packs").and_then(Value::as_array).into_iter().flatten().take(MAX_ENTRIES);
     let packs = packs.filter_map(|pack| Some(pack.get("name")?.as_str()?.to_owned())).collect();
     let Some(list) = config.get("reflexes") else { return Ok((Vec::new(), packs)) };
-    let list = list.as_array().ok_or("`reflexes` is not a list")?;
+    let list = list.as_array().ok_or(ListedError::NotList)?;
     if list.len() > MAX_ENTRIES {
-        return Err(format!("there are more than {MAX_ENTRIES} reflexes"));
+        return Err(ListedError::TooMany(MAX_ENTRIES));
     }
-    Ok((list.iter().map(entry).collect::<Result<_, String>>()?, packs))
+    Ok((list.iter().map(entry).collect::<Result<_, ListedError>>()?, packs))
 }
 
-fn entry(value: &Value) -> Result<Entry, String> {
+fn entry(value: &Value) -> Result<Entry, ListedError> {
     let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str));
-    let source =
-        source.filter(|source| !source.is_empty()).ok_or_else(|| format!("an entry names no source: {value}"))?;
+    let source = source.filter(|source| !source.is_empty());
+    let source = source.ok_or_else(|| ListedError::NoSource(value.clone()))?;
     let on_error = match value.get("on_error") {
         None => OnError::Default,
-        Some(word) => word.as_str().and_then(OnError::named).ok_or("`on_error` must be ask, deny or skip")?,
+        Some(word) => word.as_str().and_then(OnError::named).ok_or(ListedError::OnError)?,
     };
     let with = value.get("with").cloned().unwrap_or(Value::Null);
     Ok(Entry { source: source.to_owned(), with, on_error })

@@ -3,8 +3,9 @@
 use crate::catalog::as_pattern;
 use crate::system::http::{self, Bounds, Request};
 use reflex_engine::{absolute, fits};
-use reflex_script::Machine;
+use reflex_script::{Machine, MachineError};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,11 +25,11 @@ pub(crate) struct LocalMachine {
 impl LocalMachine {
     /// The resolved path, if it was granted. Symlinks are resolved first; for a missing path, those of its nearest
     /// existing ancestor.
-    fn granted(&self, path: &str, granted: &[String]) -> Result<PathBuf, String> {
+    fn granted(&self, path: &str, granted: &[String]) -> Result<PathBuf, MachineError> {
         let full = PathBuf::from(absolute(path, &self.workspace));
         let existing = full.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
         let below = full.strip_prefix(existing).unwrap_or(Path::new(""));
-        let real = existing.canonicalize().map_err(|error| format!("{path}: {error}"))?;
+        let real = existing.canonicalize().map_err(file_error(path))?;
         let real = if below.as_os_str().is_empty() { real } else { real.join(below) };
         let shown = real.to_string_lossy().into_owned();
         // The folder of a `/**` pattern is granted as well, for operations on the folder itself.
@@ -40,7 +41,7 @@ impl LocalMachine {
             let is_folder = pattern.strip_suffix("/**").is_some_and(|folder| folder == shown);
             is_folder || fits(&pattern, &shown, &self.home)
         });
-        if fits_one { Ok(real) } else { Err(format!("{path}: this was not granted")) }
+        if fits_one { Ok(real) } else { Err(MachineError::NotGranted(path.into())) }
     }
 }
 
@@ -49,33 +50,31 @@ impl Machine for LocalMachine {
         self.granted(path, granted).is_err().then(|| as_pattern(path, &self.workspace, &self.home))
     }
 
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError> {
         let real = self.granted(path, granted)?;
-        let failed = |error: std::io::Error| format!("{path}: {error}");
-        let metadata = fs::metadata(&real).map_err(failed)?;
+        let metadata = fs::metadata(&real).map_err(file_error(path))?;
         if !metadata.is_file() || metadata.len() > MAX_BYTES {
-            return Err(format!("{path}: it is not a file of at most {} MiB", MAX_BYTES >> 20));
+            return Err(MachineError::NoFileToRead { path: path.into(), max_bytes: MAX_BYTES });
         }
-        fs::read(&real).map_err(failed)
+        fs::read(&real).map_err(file_error(path))
     }
 
-    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), MachineError> {
         let real = self.granted(path, granted)?;
-        let failed = |error: std::io::Error| format!("{path}: {error}");
         if let Some(folder) = real.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+            fs::create_dir_all(folder).map_err(file_error(path))?;
         }
-        fs::write(&real, bytes).map_err(failed)
+        fs::write(&real, bytes).map_err(file_error(path))
     }
 
-    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String> {
+    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), MachineError> {
         let real = self.granted(path, granted)?;
-        fs::create_dir_all(&real).map_err(|error| format!("{path}: {error}"))
+        fs::create_dir_all(&real).map_err(file_error(path))
     }
 
-    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, MachineError> {
         let real = self.granted(path, granted)?;
-        let entries = fs::read_dir(real).map_err(|error| format!("{path}: {error}"))?;
+        let entries = fs::read_dir(real).map_err(file_error(path))?;
         let mut names: Vec<String> =
             entries.flatten().take(10_000).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -92,20 +91,29 @@ impl Machine for LocalMachine {
     }
 
     /// Redirects are not followed, because they could lead to a host that was not granted.
-    fn fetch(&self, url: &str, (method, body): (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
+    fn fetch(
+        &self,
+        url: &str,
+        (method, body): (&str, &str),
+        granted: &[String],
+    ) -> Result<(u16, String), MachineError> {
         // Both URL parsers must agree on the host, or the client could be led to another one.
         let host = reflex_script::host_of(url).filter(|host| http::host_of(url).as_ref() == Some(host));
-        let host = host.ok_or_else(|| format!("`{url}` is not an http or https URL"))?;
+        let host = host.ok_or_else(|| MachineError::NotUrl(url.into()))?;
         if !granted.contains(&host) {
-            return Err(format!("{host}: this host was not granted"));
+            return Err(MachineError::HostNotGranted(host));
         }
         if !method.chars().all(|ch| ch.is_ascii_uppercase()) {
-            return Err(format!("`{method}` is not an HTTP method"));
+            return Err(MachineError::NotMethod(method.into()));
         }
         let sends = !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&method);
         let body = sends.then_some(("application/x-www-form-urlencoded", body));
         let answer = http::send(Request { method, url, headers: &[], body }, FETCH)
-            .map_err(|problem| format!("{host}: {problem}"))?;
+            .map_err(|problem| MachineError::Host { host, source: problem.into() })?;
         Ok((answer.status, answer.text))
     }
+}
+
+fn file_error(path: &str) -> impl Fn(io::Error) -> MachineError + use<'_> {
+    move |source| MachineError::File { path: path.into(), source }
 }

@@ -2,9 +2,11 @@
 
 mod dependencies;
 mod detector;
+mod error;
 mod kept;
 mod load;
 mod machine;
 
 pub(crate) use detector::Detector;
+pub use error::{BrokenList, ListedError, LoadError};
 pub use load::{ReflexFolder, Reflexes, Untrusted, offers, reflex_folders};

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The result of verifying the log.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Checked {
     /// Number of lines whose hash was computed.
     pub records: u64,
@@ -25,14 +25,40 @@ pub struct Checked {
 }
 
 /// A line that does not continue the hash chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Broken {
     /// The file.
     pub file: PathBuf,
     /// The line number, from 1.
     pub line: u64,
     /// The reason why the line is invalid.
-    pub problem: String,
+    pub problem: LineError,
+}
+
+/// The reason why a line does not continue the hash chain.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// It holds other bytes than text.
+    #[error("it is not UTF-8")]
+    NotText,
+    /// It is the last one, and its newline is missing.
+    #[error("it has no end: its writer was killed, or the log was cut")]
+    NoEnd,
+    /// It does not end with a number and hashes.
+    #[error("it is not a record of Reflex")]
+    NotRecord,
+    /// The record with this number names another one before it.
+    #[error("record {0} does not follow the record before it")]
+    NotFollowing(u64),
+    /// The record with this number has another hash.
+    #[error("record {0} was changed")]
+    Changed(u64),
+    /// It is not JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The log begins with a tombstone, which covers the records up to this one, and no record is about the purge.
+    #[error("no record names who purged the log up to record {0}")]
+    Unexplained(u64),
 }
 
 /// Number of lines between two progress reports.
@@ -64,7 +90,7 @@ impl Log {
             }
         }
         if let Some((seq, place)) = check.tombstones.into_iter().next() {
-            let problem = format!("no record names who purged the log up to record {seq}");
+            let problem = LineError::Unexplained(seq);
             let broken = Broken { file: self.folder().to_owned(), line: place, problem };
             return Ok(Checked { broken: Some(broken), ..check.done });
         }
@@ -105,31 +131,31 @@ struct Check {
 }
 
 impl Check {
-    fn line(&mut self, line: &[u8]) -> Result<(), String> {
-        let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
-        let text = text.strip_suffix('\n').ok_or("it has no end: its writer was killed, or the log was cut")?;
-        let (seq, prev, hash) = ending(text).ok_or("it is not a record of Reflex")?;
+    fn line(&mut self, line: &[u8]) -> Result<(), LineError> {
+        let text = std::str::from_utf8(line).map_err(|_| LineError::NotText)?;
+        let text = text.strip_suffix('\n').ok_or(LineError::NoEnd)?;
+        let (seq, prev, hash) = ending(text).ok_or(LineError::NotRecord)?;
         let buried = is_tombstone(text);
         let follows = match &self.last {
             Some(last) => prev == last.hash && (buried || seq == last.seq + 1),
             None => buried || seq == 1,
         };
         if !follows {
-            return Err(format!("record {seq} does not follow the record before it"));
+            return Err(LineError::NotFollowing(seq));
         }
         let before = text.rsplit_once(",\"hash\":\"").map_or("", |(before, _)| before);
         if buried {
-            let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            let record: Value = serde_json::from_str(text)?;
             self.done.purged += record.get("count").and_then(Value::as_u64).unwrap_or(0);
             self.tombstones.insert(seq, self.done.records);
         } else if hash_of(before) != hash {
-            return Err(format!("record {seq} was changed"));
+            return Err(LineError::Changed(seq));
         } else {
             self.done.records += 1;
             self.done.missing.extend(Missing::of_record(text));
         }
         if text.starts_with(PURGE) {
-            let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            let record: Value = serde_json::from_str(text)?;
             let through = record.get("through").and_then(|through| through.get("seq")).and_then(Value::as_u64);
             // A later purge covers earlier ones: its tombstone replaces theirs.
             self.tombstones.retain(|seq, _| through.is_none_or(|through| *seq > through));
@@ -249,7 +275,7 @@ mod tests {
 
     fn verified(log: &Log) -> (u64, u64) {
         let checked = log.verify(&mut |_| true).unwrap();
-        assert_eq!(checked.broken, None);
+        assert!(checked.broken.is_none(), "{checked:?}");
         (checked.records, checked.purged)
     }
 

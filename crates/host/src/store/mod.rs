@@ -33,7 +33,7 @@ mod state;
 pub mod tasks;
 mod usage;
 
-pub use chain::{Broken, Checked};
+pub use chain::{Broken, Checked, LineError};
 pub use follow::LogFollower;
 pub use head::Missing;
 pub use log::Log;

@@ -5,6 +5,16 @@ use super::os;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+/// A folder with the guard's data cannot be deleted.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", folder.display())]
+pub struct PurgeError {
+    /// Its path.
+    pub folder: PathBuf,
+    /// The reason.
+    pub source: std::io::Error,
+}
+
 /// The folders of the guard's files.
 #[derive(Debug, Clone)]
 pub struct Folders {
@@ -42,11 +52,11 @@ impl Folders {
     ///
     /// # Errors
     /// The folder that cannot be deleted, and the reason.
-    pub fn purge(&self) -> Result<(), String> {
+    pub fn purge(&self) -> Result<(), PurgeError> {
         for folder in [&self.state, &self.cache] {
             match std::fs::remove_dir_all(folder) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(format!("{}: {error}", folder.display()));
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(PurgeError { folder: folder.clone(), source });
                 }
                 _ => {}
             }

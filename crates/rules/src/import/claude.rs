@@ -1,11 +1,12 @@
 //! `permissions` of Claude Code's settings: `deny`, `ask` and `allow`, in this order.
 
+use super::error::FormatError;
 use super::reader::{Line, Reader, Wish, regex_of, words_of};
 use super::report::Fate;
 use serde_json::{Value, json};
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = serde_json::from_str(reader.text).map_err(|error| format!("invalid JSON: {error}"))?;
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), FormatError> {
+    let all: Value = serde_json::from_str(reader.text)?;
     let permissions = all.get("permissions").cloned().unwrap_or_default();
     for (list, wish) in [("deny", Wish::Block), ("ask", Wish::Ask), ("allow", Wish::Allow)] {
         let from = reader.line(&format!("\"{list}\""), 0);

@@ -1,19 +1,20 @@
 //! Codex CLI's prefix rules: calls of `prefix_rule` with lists of words.
 
+use super::error::{CallFlaw, FormatError};
 use super::reader::{Line, Reader, Wish};
 
 /// Maximum number of rules to which one rule with alternatives expands.
 const MAX_ALTERNATIVES: usize = 64;
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), FormatError> {
     let mut tokens = Tokens { rest: reader.text, line: 1 };
     while let Some((token, number)) = tokens.next()? {
         let Token::Word(function) = token else {
-            return Err(format!("line {number}: a call such as `prefix_rule(…)` is expected"));
+            return Err(CallFlaw::NoFunction.at(number));
         };
         match tokens.next()? {
             Some((Token::Sign('('), _)) => {}
-            _ => return Err(format!("line {number}: only calls are read, no variables, loops or loads")),
+            _ => return Err(CallFlaw::NoArguments.at(number)),
         }
         let arguments = tokens.arguments()?;
         let line = Line { number, text: function.clone() };
@@ -100,7 +101,7 @@ struct Tokens<'t> {
 }
 
 impl Tokens<'_> {
-    fn next(&mut self) -> Result<Option<(Token, usize)>, String> {
+    fn next(&mut self) -> Result<Option<(Token, usize)>, FormatError> {
         self.skip();
         let line = self.line;
         let Some(first) = self.rest.chars().next() else { return Ok(None) };
@@ -130,10 +131,10 @@ impl Tokens<'_> {
         }
     }
 
-    fn quoted(&mut self, quote: char) -> Result<String, String> {
+    fn quoted(&mut self, quote: char) -> Result<String, FormatError> {
         let triple: String = [quote; 3].iter().collect();
         if let Some(rest) = self.rest.strip_prefix(&triple) {
-            let (inner, after) = rest.split_once(&triple).ok_or("a text is not ended")?;
+            let (inner, after) = rest.split_once(&triple).ok_or_else(|| CallFlaw::OpenText.at(self.line))?;
             self.line += inner.matches('\n').count();
             self.rest = after;
             return Ok(inner.into());
@@ -151,11 +152,11 @@ impl Tokens<'_> {
                 ch => text.push(ch),
             }
         }
-        Err(format!("line {}: a text is not ended", self.line))
+        Err(CallFlaw::OpenText.at(self.line))
     }
 
     /// Parses `name = value, …)` up to the closing parenthesis of the call.
-    fn arguments(&mut self) -> Result<Vec<(String, Literal)>, String> {
+    fn arguments(&mut self) -> Result<Vec<(String, Literal)>, FormatError> {
         let mut all = Vec::new();
         loop {
             match self.next()? {
@@ -163,17 +164,17 @@ impl Tokens<'_> {
                 Some((Token::Sign(','), _)) => {}
                 Some((Token::Word(name), line)) => {
                     let Some((Token::Sign('='), _)) = self.next()? else {
-                        return Err(format!("line {line}: `{name} = …` is expected"));
+                        return Err(CallFlaw::NoValue(name).at(line));
                     };
                     let form = self.form(0)?;
                     all.push((name, form));
                 }
-                _ => return Err(format!("line {}: a call is not ended", self.line)),
+                _ => return Err(CallFlaw::Open.at(self.line)),
             }
         }
     }
 
-    fn form(&mut self, depth: usize) -> Result<Literal, String> {
+    fn form(&mut self, depth: usize) -> Result<Literal, FormatError> {
         match self.next()? {
             Some((Token::Text(text) | Token::Word(text), _)) => Ok(Literal::Text(text)),
             Some((Token::Sign('['), _)) if depth < 4 => {
@@ -190,7 +191,7 @@ impl Tokens<'_> {
                     }
                 }
             }
-            _ => Err(format!("line {}: a text or a list of texts is expected", self.line)),
+            _ => Err(CallFlaw::NoText.at(self.line)),
         }
     }
 }

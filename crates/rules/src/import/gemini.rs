@@ -1,13 +1,14 @@
 //! Gemini CLI's policies: `[[rule]]` with a decision and a priority; the highest priority wins.
 
+use super::error::FormatError;
 use super::reader::{Line, Reader, Wish, words_of};
 use serde_json::{Value, json};
 
 /// Keys that restrict the scope of a rule and have no counterpart here.
 const UNKNOWN: [&str; 3] = ["subagent", "toolAnnotations", "interactive"];
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = toml::from_str(reader.text).map_err(|error| format!("invalid TOML: {}", error.message()))?;
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), FormatError> {
+    let all: Value = toml::from_str(reader.text)?;
     let mut number = 0;
     for rule in all.get("rule").and_then(Value::as_array).into_iter().flatten() {
         number = reader.line("[[rule]]", number);

@@ -2,6 +2,7 @@
 
 mod claude;
 mod codex;
+mod error;
 mod gemini;
 mod hookify;
 mod other_guards;
@@ -9,6 +10,7 @@ mod reader;
 mod report;
 mod source;
 
+pub use error::{CallFlaw, FormatError, ImportError};
 pub use report::{Fate, Import, ImportedLine};
 pub use source::Source;
 
@@ -18,7 +20,7 @@ use reader::Reader;
 ///
 /// # Errors
 /// The file is not in the source's format; then no line is imported.
-pub fn import(source: Source, file: &str, text: &str) -> Result<Import, String> {
+pub fn import(source: Source, file: &str, text: &str) -> Result<Import, ImportError> {
     let mut reader = Reader::new(source, file, text);
     match source {
         Source::Claude => claude::read(&mut reader),
@@ -28,7 +30,7 @@ pub fn import(source: Source, file: &str, text: &str) -> Result<Import, String> 
         Source::SafetyNet => other_guards::safety_net(&mut reader),
         Source::Dcg => other_guards::dcg(&mut reader),
     }
-    .map_err(|problem| format!("{file}: {problem}"))?;
+    .map_err(|source| ImportError { file: file.into(), source })?;
     reader.settle();
     Ok(reader.import)
 }

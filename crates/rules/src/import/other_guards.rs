@@ -1,11 +1,12 @@
 //! Rules of cc-safety-net and allowlists of dcg, as far as they have a counterpart.
 
+use super::error::FormatError;
 use super::reader::{Line, Reader, Wish, words_of};
 use serde_json::{Value, json};
 
 /// `{"rules": [{"name", "command", "subcommand", "block_args", "reason"}]}`
-pub(super) fn safety_net(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = serde_json::from_str(reader.text).map_err(|error| format!("invalid JSON: {error}"))?;
+pub(super) fn safety_net(reader: &mut Reader<'_>) -> Result<(), FormatError> {
+    let all: Value = serde_json::from_str(reader.text)?;
     for rule in all.get("rules").and_then(Value::as_array).into_iter().flatten() {
         let text = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or("");
         let line = Line { number: reader.line(&json!(text("name")).to_string(), 0), text: text("name").into() };
@@ -31,8 +32,8 @@ pub(super) fn safety_net(reader: &mut Reader<'_>) -> Result<(), String> {
 }
 
 /// `[[allow]]` with one of `exact_command`, `command_prefix`, `rule`, `pattern`.
-pub(super) fn dcg(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = toml::from_str(reader.text).map_err(|error| format!("invalid TOML: {}", error.message()))?;
+pub(super) fn dcg(reader: &mut Reader<'_>) -> Result<(), FormatError> {
+    let all: Value = toml::from_str(reader.text)?;
     let mut number = 0;
     for entry in all.get("allow").and_then(Value::as_array).into_iter().flatten() {
         number = reader.line("[[allow]]", number);

@@ -1,6 +1,7 @@
 //! Resolution and loading of a module's files for imports.
 
 use super::commonjs::REQUIRED;
+use super::error::ImportError;
 use super::{built_in, commonjs};
 use crate::model::module::Module;
 use reflex_types::Compiled;
@@ -68,7 +69,7 @@ impl Files {
 
     /// Returns the full name of a required file. If `base` is not a file of the module, the name is relative to the
     /// entry.
-    pub(crate) fn required(&self, base: &str, name: &str) -> Result<String, String> {
+    pub(crate) fn required(&self, base: &str, name: &str) -> Result<String, ImportError> {
         let shown = self.0.borrow();
         let base = if base.starts_with(MODULE_PREFIX) {
             base.to_owned()
@@ -76,7 +77,7 @@ impl Files {
             let path = base.strip_prefix("file://").unwrap_or(base).strip_prefix(SHOWN);
             full_name(path.unwrap_or(shown.module().map_or("", |module| &module.entry)))
         };
-        shown.found(&base, name).map_err(str::to_owned)
+        shown.found(&base, name)
     }
 }
 
@@ -124,7 +125,7 @@ impl Shown {
     }
 
     /// Returns the full name for an import specifier in a file.
-    fn found(&self, base: &str, name: &str) -> Result<String, &'static str> {
+    fn found(&self, base: &str, name: &str) -> Result<String, ImportError> {
         if let Some(known) = built_in::named(name) {
             let is_wanted =
                 name == CORE && base.starts_with(MODULE_PREFIX) && self.text(base).is_some_and(|(_, text)| packs(text));
@@ -138,12 +139,11 @@ impl Shown {
             return Ok(path);
         }
         if name != "." && name != ".." && !name.starts_with("./") && !name.starts_with("../") {
-            let other = "only the module's own files and what is built in can be imported; bundle the rest into it";
-            return Err(built_in::absent(name).unwrap_or(other));
+            return Err(built_in::absent(name).map_or(ImportError::Package, ImportError::Absent));
         }
-        let base = base.strip_prefix(MODULE_PREFIX).ok_or("what is built in imports no files")?;
-        let path = joined(base, name).ok_or("it leads out of the module's folder")?;
-        self.meant(&path).ok_or("the module has no such file")
+        let base = base.strip_prefix(MODULE_PREFIX).ok_or(ImportError::FromBuiltIn)?;
+        let path = joined(base, name).ok_or(ImportError::Outside)?;
+        self.meant(&path).ok_or(ImportError::Missing)
     }
 }
 
@@ -155,7 +155,7 @@ impl Resolver for Files {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> JsResult<String> {
-        self.0.borrow().found(base, name).map_err(|why| Error::new_resolving_message(base, name, why))
+        self.0.borrow().found(base, name).map_err(|why| Error::new_resolving_message(base, name, why.to_string()))
     }
 }
 

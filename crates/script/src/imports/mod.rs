@@ -2,5 +2,6 @@
 
 pub(crate) mod built_in;
 mod commonjs;
+pub(crate) mod error;
 pub(crate) mod loader;
 pub(crate) mod require;

@@ -8,7 +8,7 @@ use rquickjs::{Ctx, Exception, Function, Object, Result};
 pub(crate) fn add<'js>(ctx: &Ctx<'js>, native: &Object<'js>, files: &Files) -> Result<()> {
     let kept = files.clone();
     let resolve = move |ctx: Ctx<'js>, base: String, name: String| {
-        kept.required(&base, &name).map_err(|why| Exception::throw_message(&ctx, &why))
+        kept.required(&base, &name).map_err(|why| Exception::throw_message(&ctx, &why.to_string()))
     };
     native.set("resolve", Function::new(ctx.clone(), resolve)?)?;
     let kept = files.clone();

@@ -1,5 +1,6 @@
 //! A call as modules see it, and the interface to the machine.
 
+use super::error::MachineError;
 use reflex_tables::Tables;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -113,22 +114,22 @@ pub trait Machine: Send + Sync {
     ///
     /// # Errors
     /// Returns an error if the file is not granted or cannot be read.
-    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String>;
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, MachineError>;
     /// Replaces a file, creating its parent folders.
     ///
     /// # Errors
     /// Returns an error if the file is not granted or cannot be written.
-    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String>;
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), MachineError>;
     /// Creates a folder and its parents.
     ///
     /// # Errors
     /// Returns an error if the folder is not granted or cannot be created.
-    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String>;
+    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), MachineError>;
     /// Returns the names in a folder.
     ///
     /// # Errors
     /// Returns an error if the folder is not granted or cannot be listed.
-    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String>;
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, MachineError>;
     /// Returns `file` or `folder`; `None` if the path does not exist or is not granted.
     fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str>;
     /// Returns an environment variable. The caller has already checked the grant.
@@ -137,7 +138,7 @@ pub trait Machine: Send + Sync {
     ///
     /// # Errors
     /// Returns an error if the host is not granted or does not respond.
-    fn fetch(&self, url: &str, request: (&str, &str), granted: &[String]) -> Result<(u16, String), String>;
+    fn fetch(&self, url: &str, request: (&str, &str), granted: &[String]) -> Result<(u16, String), MachineError>;
 }
 
 /// A machine without any resources.
@@ -147,17 +148,17 @@ impl Machine for Nothing {
     fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
         None
     }
-    fn read(&self, _path: &str, _granted: &[String]) -> Result<Vec<u8>, String> {
-        Err("files are not available".into())
+    fn read(&self, _path: &str, _granted: &[String]) -> Result<Vec<u8>, MachineError> {
+        Err(MachineError::NoFiles)
     }
-    fn write(&self, _path: &str, _bytes: &[u8], _granted: &[String]) -> Result<(), String> {
-        Err("files are not available".into())
+    fn write(&self, _path: &str, _bytes: &[u8], _granted: &[String]) -> Result<(), MachineError> {
+        Err(MachineError::NoFiles)
     }
-    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
-        Err("files are not available".into())
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), MachineError> {
+        Err(MachineError::NoFiles)
     }
-    fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, String> {
-        Err("files are not available".into())
+    fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, MachineError> {
+        Err(MachineError::NoFiles)
     }
     fn kind(&self, _path: &str, _granted: &[String]) -> Option<&'static str> {
         None
@@ -165,7 +166,7 @@ impl Machine for Nothing {
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }
-    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
-        Err("the network is not available".into())
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), MachineError> {
+        Err(MachineError::NoNetwork("the network is not available"))
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod call;
+pub(crate) mod error;
 pub(crate) mod limits;
 pub(crate) mod manifest;
 pub(crate) mod message;

@@ -3,6 +3,7 @@
 use super::tools::Tools;
 use super::urls::host_of;
 use crate::model::answer::Missed;
+use crate::model::error::MachineError;
 use rquickjs::{Ctx, Exception, Result, TypedArray, Value as Js};
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ pub(super) fn on_machine<'js>(
     let (call, granted) = (tools.call(), tools.granted.borrow());
     let machine = &call.machine;
     tools.afford(ctx, 0)?;
-    let failed = |problem: String| Exception::throw_message(ctx, &problem);
+    let failed = |error: MachineError| Exception::throw_message(ctx, &error.to_string());
     let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
     let needed = match operation {
         "read" | "list" => Some(&granted.files),
@@ -26,7 +27,7 @@ pub(super) fn on_machine<'js>(
     };
     if let Some(pattern) = needed.and_then(|needed| machine.ungranted(name, needed)) {
         tools.miss(Missed::File { pattern, writes: operation != "read" && operation != "list" && operation != "kind" });
-        return Err(failed(format!("{name}: this was not granted")));
+        return Err(failed(MachineError::NotGranted(name.into())));
     }
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
     match operation {
@@ -67,6 +68,6 @@ pub(super) fn on_machine<'js>(
             tools.charge_bytes(answer.1.len());
             text(json!({"status": answer.0, "body": answer.1}).to_string())
         }
-        _ => Err(failed(format!("unknown operation `{operation}`"))),
+        _ => Err(Exception::throw_message(ctx, &format!("unknown operation `{operation}`"))),
     }
 }

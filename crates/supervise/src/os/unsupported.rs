@@ -1,5 +1,6 @@
 //! Systems without a mechanism that holds without an installation by root.
 
+use crate::error::ProbeError;
 use crate::kept::{KeeperOptions, Record, Tally};
 use crate::loss::{Fate, Loss, Watch};
 use crate::scope::Scope;
@@ -74,8 +75,8 @@ pub fn records(_folder: &Path) -> io::Result<Vec<Record>> {
 ///
 /// # Errors
 /// Always.
-pub fn probe() -> Result<(), String> {
-    Err("only Linux on x86_64 and aarch64 can hand the start of a program to an ordinary user's process".into())
+pub fn probe() -> Result<(), ProbeError> {
+    Err(ProbeError::System)
 }
 
 /// Whether a supervisor runs above this process: never.

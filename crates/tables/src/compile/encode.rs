@@ -1,5 +1,6 @@
 //! Writes blobs: takes a tree of values and returns bytes. Equal parts are stored once.
 
+use super::error::EncodeError;
 use crate::node::{BOOL, LIST, MAGIC, MAP, NIL, NUMBER, TEXT, start};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// A number out of range, or a blob that would be too large.
-pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
+pub fn encode(value: &Value) -> Result<Vec<u8>, EncodeError> {
     encode_apart(value, &[])
 }
 
@@ -19,13 +20,13 @@ pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// Like [`encode`].
-pub(super) fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
+pub(super) fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, EncodeError> {
     let mut writer = Writer { bytes: MAGIC.to_vec(), known: HashMap::new() };
     writer.bytes.extend([0; 4]);
     writer.texts_under(value, seldom);
     let root = writer.node(value)?;
     if writer.bytes.len() >= 1 << 29 {
-        return Err("the compiled tables are larger than 512 MiB".into());
+        return Err(EncodeError::TooLarge);
     }
     if let Some(place) = writer.bytes.get_mut(8..12) {
         place.copy_from_slice(&root.to_le_bytes());
@@ -56,7 +57,7 @@ impl Writer {
         }
     }
 
-    fn node(&mut self, value: &Value) -> Result<u32, String> {
+    fn node(&mut self, value: &Value) -> Result<u32, EncodeError> {
         Ok(match value {
             Value::Null => NIL,
             Value::Bool(flag) => u32::from(*flag) << 3 | BOOL,
@@ -74,7 +75,7 @@ impl Writer {
         self.record(record)
     }
 
-    fn list(&mut self, items: &[Value]) -> Result<u32, String> {
+    fn list(&mut self, items: &[Value]) -> Result<u32, EncodeError> {
         let mut record = length(items.len());
         for item in items {
             record.extend(self.node(item)?.to_le_bytes());
@@ -82,7 +83,7 @@ impl Writer {
         Ok(self.record(record))
     }
 
-    fn map(&mut self, map: &serde_json::Map<String, Value>) -> Result<u32, String> {
+    fn map(&mut self, map: &serde_json::Map<String, Value>) -> Result<u32, EncodeError> {
         let mut entries: Vec<_> = map.iter().collect();
         entries.sort_by_key(|(key, _)| key.as_bytes());
         let mut record = length(entries.len());
@@ -112,9 +113,9 @@ fn length(count: usize) -> Vec<u8> {
     (count as u32).to_le_bytes().to_vec()
 }
 
-fn number_word(number: &serde_json::Number) -> Result<u32, String> {
+fn number_word(number: &serde_json::Number) -> Result<u32, EncodeError> {
     match number.as_u64() {
         Some(small) if small < 1 << 29 => Ok((small as u32) << 3 | NUMBER),
-        _ => Err(format!("the number `{number}` is not a whole number below 2^29")),
+        _ => Err(EncodeError::Number(number.clone())),
     }
 }

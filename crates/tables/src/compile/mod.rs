@@ -1,8 +1,10 @@
 //! The compiler for the library and for users' files: takes YAML and returns a blob.
 
 mod encode;
+mod error;
 mod secrets;
 mod source;
 
 pub use encode::encode;
+pub use error::{EncodeError, EntryError, PatternError, PatternFlaw, SourceError};
 pub use source::{Entry, Kind, Problem, Sources, list};

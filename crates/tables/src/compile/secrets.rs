@@ -1,6 +1,7 @@
 //! Formats of keys and passwords. Their patterns are taken apart, so that a single pass over a text finds all
 //! candidates.
 
+use super::error::{EntryError, PatternError, PatternFlaw, SourceError};
 use crate::sieve;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -66,50 +67,54 @@ impl Formats {
     ///
     /// # Errors
     /// A duplicate id, a pattern that cannot be parsed, or a pattern without a text to search for.
-    pub(super) fn add(&mut self, format: Format) -> Result<(), String> {
+    pub(super) fn add(&mut self, format: Format) -> Result<(), SourceError> {
         let kind = format.id.replace('/', "-");
         if !self.kinds.insert(kind.clone()) {
-            return Err(format!("`{}` is defined twice", format.id));
+            return Err(SourceError::Twice(format.id));
         }
         let mut entry = Map::new();
         entry.insert("id".into(), format.id.clone().into());
         entry.insert("kind".into(), kind.into());
-        entry.insert("about".into(), format.about.into());
-        entry.insert("severity".into(), format.severity.into());
+        entry.insert("about".into(), format.about.as_str().into());
+        entry.insert("severity".into(), format.severity.as_str().into());
         if !format.hosts.is_empty() {
-            entry.insert("hosts".into(), format.hosts.into());
+            entry.insert("hosts".into(), format.hosts.clone().into());
         }
         entry.insert("entropy".into(), format.entropy.unwrap_or(28).into());
-        if let Some(check) = format.check {
+        if let Some(check) = format.check.as_deref() {
             entry.insert("check".into(), check.into());
         }
         let entry = Value::Object(entry);
-        let at = |problem: String| format!("{}: {problem}", format.id);
+        self.index(&format, &entry).map_err(|problem| SourceError::in_entry(&format.id, problem))
+    }
+
+    /// Adds the candidates of an entry.
+    fn index(&mut self, format: &Format, entry: &Value) -> Result<(), EntryError> {
         for pattern in &format.forms {
-            for segments in parse(pattern).map_err(at)? {
-                self.form(&entry, &segments).map_err(|problem| at(format!("`{pattern}` {problem}")))?;
+            for segments in parse(pattern)? {
+                self.form(entry, &segments).map_err(|flaw| flaw.of(pattern))?;
             }
         }
         let mut values = Vec::new();
         for pattern in &format.values {
-            values.extend(parse(pattern).map_err(at)?.iter().map(|segments| lower(segments)));
+            values.extend(parse(pattern)?.iter().map(|segments| lower(segments)));
         }
         for name in &format.named {
             let node = json!([name, NAMED, entry, values]);
-            self.word(name, &node).map_err(at)?;
+            self.word(name, &node)?;
         }
         for word in &format.words {
             let node = json!([word, SHAPED, entry, format.shape]);
-            self.word(word, &node).map_err(at)?;
+            self.word(word, &node)?;
         }
         Ok(())
     }
 
-    fn form(&mut self, entry: &Value, segments: &[Segment]) -> Result<(), String> {
-        let anchor = anchor(segments).ok_or("has no fixed characters")?;
+    fn form(&mut self, entry: &Value, segments: &[Segment]) -> Result<(), PatternFlaw> {
+        let anchor = anchor(segments).ok_or(PatternFlaw::NoFixed)?;
         let (before, rest) = segments.split_at(anchor);
         let (Some(Segment::Literal(text)), after) = (rest.first(), rest.get(1..).unwrap_or_default()) else {
-            return Err("has no fixed characters".into());
+            return Err(PatternFlaw::NoFixed);
         };
         let reversed: Vec<Segment> = before.iter().rev().cloned().collect();
         swallows_nothing(&reversed)?;
@@ -132,8 +137,9 @@ impl Formats {
     }
 
     /// Adds a word in the spellings that occur in names: `token`, `TOKEN`, `Token`, and as written in the entry.
-    fn word(&mut self, word: &str, node: &Value) -> Result<(), String> {
-        let start = word.get(..3).filter(|_| word.is_ascii()).ok_or(format!("`{word}` is too short"))?;
+    fn word(&mut self, word: &str, node: &Value) -> Result<(), EntryError> {
+        let start = word.get(..3).filter(|_| word.is_ascii());
+        let start = start.ok_or_else(|| EntryError::ShortWord(word.into()))?;
         let (lower, upper) = (start.to_ascii_lowercase(), start.to_ascii_uppercase());
         let capital = format!("{}{}", upper.get(..1).unwrap_or(""), lower.get(1..).unwrap_or(""));
         for start in BTreeSet::from([lower, upper, capital, start.to_owned()]) {
@@ -212,13 +218,13 @@ fn anchor(segments: &[Segment]) -> Option<usize> {
 }
 
 /// All three-byte sequences that a short text and the run after it may begin with.
-fn continued(text: &str, after: &[Segment]) -> Result<Vec<String>, String> {
+fn continued(text: &str, after: &[Segment]) -> Result<Vec<String>, PatternFlaw> {
     let missing = 3 - text.len();
     let Some(Segment::Run { set, min, .. }) = after.first().filter(|_| missing < 3) else {
-        return Err("has no three characters to look for".into());
+        return Err(PatternFlaw::NoStart);
     };
     if (*min as usize) < missing {
-        return Err("has no three characters to look for".into());
+        return Err(PatternFlaw::NoStart);
     }
     let mut starts = vec![text.to_owned()];
     for _ in 0..missing {
@@ -238,24 +244,24 @@ fn members(set: &str) -> Vec<char> {
 /// Supported are literal characters, `\` before a symbol, `\d` `\w` `\h` (a digit, a word character, a lower-case
 /// hexadecimal digit), `[…]` with ranges, `(a|b)` of patterns, and the quantifiers `{n}`, `{n,m}`, `{n,}`, `?` after a
 /// character, a class or a set.
-fn parse(pattern: &str) -> Result<Vec<Vec<Segment>>, String> {
+fn parse(pattern: &str) -> Result<Vec<Vec<Segment>>, PatternError> {
     if !pattern.is_ascii() {
-        return Err(format!("`{pattern}` is not ASCII"));
+        return Err(PatternFlaw::NotAscii.of(pattern));
     }
     let ways = without_groups(pattern)?;
     let all: Vec<Vec<Segment>> = ways.iter().map(|way| segments(way)).collect::<Result<_, _>>()?;
-    all.iter().try_for_each(|segments| swallows_nothing(segments).map_err(|why| format!("`{pattern}` {why}")))?;
+    all.iter().try_for_each(|segments| swallows_nothing(segments).map_err(|flaw| flaw.of(pattern)))?;
     Ok(all)
 }
 
-fn without_groups(pattern: &str) -> Result<Vec<String>, String> {
+fn without_groups(pattern: &str) -> Result<Vec<String>, PatternError> {
     let escaped = |at: usize| pattern.get(..at).is_some_and(|before| before.ends_with('\\'));
     let Some((open, _)) = pattern.match_indices('(').find(|(at, _)| !escaped(*at)) else {
         return Ok(vec![pattern.to_owned()]);
     };
     let (before, rest) = pattern.split_at(open);
     let (inner, after) =
-        rest.get(1..).and_then(|rest| rest.split_once(')')).ok_or(format!("`{pattern}` has an open group"))?;
+        rest.get(1..).and_then(|rest| rest.split_once(')')).ok_or_else(|| PatternFlaw::OpenGroup.of(pattern))?;
     let mut ways = Vec::new();
     for choice in inner.split('|') {
         ways.extend(without_groups(&format!("{before}{choice}{after}"))?);
@@ -263,19 +269,19 @@ fn without_groups(pattern: &str) -> Result<Vec<String>, String> {
     Ok(ways)
 }
 
-fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
+fn segments(pattern: &str) -> Result<Vec<Segment>, PatternError> {
     let mut found: Vec<Segment> = Vec::new();
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
         rest = rest.get(1..).unwrap_or("");
         let (set, literal) = match first {
             '[' => {
-                let (set, after) = rest.split_once(']').ok_or(format!("`{pattern}` has an open set"))?;
+                let (set, after) = rest.split_once(']').ok_or_else(|| PatternFlaw::OpenSet.of(pattern))?;
                 rest = after;
                 (ranges(set), None)
             }
             '\\' => {
-                let sign = rest.chars().next().ok_or(format!("`{pattern}` ends with a backslash"))?;
+                let sign = rest.chars().next().ok_or_else(|| PatternFlaw::Backslash.of(pattern))?;
                 rest = rest.get(1..).unwrap_or("");
                 match sign {
                     'd' => ("09".to_owned(), None),
@@ -286,7 +292,7 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
             }
             ch => (format!("{ch}{ch}"), Some(ch)),
         };
-        let (times, after) = times(rest).map_err(|problem| format!("`{pattern}` {problem}"))?;
+        let (times, after) = times(rest).map_err(|flaw| flaw.of(pattern))?;
         rest = after;
         match (literal, times) {
             (Some(ch), None) => match found.last_mut() {
@@ -319,13 +325,13 @@ fn ranges(set: &str) -> String {
 type Times = Option<(u32, u32)>;
 
 /// Parses an optional quantifier and returns it with the remaining text.
-fn times(rest: &str) -> Result<(Times, &str), String> {
+fn times(rest: &str) -> Result<(Times, &str), PatternFlaw> {
     if let Some(after) = rest.strip_prefix('?') {
         return Ok((Some((0, 1)), after));
     }
     let Some(after) = rest.strip_prefix('{') else { return Ok((None, rest)) };
-    let (inner, after) = after.split_once('}').ok_or("has an open `{`")?;
-    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("has no number in `{{{inner}}}`"));
+    let (inner, after) = after.split_once('}').ok_or(PatternFlaw::OpenQuantifier)?;
+    let number = |text: &str| text.parse::<u32>().map_err(|_| PatternFlaw::NoNumber(inner.into()));
     let times = match inner.split_once(',') {
         None => (number(inner)?, number(inner)?),
         Some((min, "")) => (number(min)?, MAX_RUN),
@@ -335,7 +341,7 @@ fn times(rest: &str) -> Result<(Times, &str), String> {
 }
 
 /// Runs are greedy and never backtrack, so the next segment must begin with a character outside the run's set.
-fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
+fn swallows_nothing(segments: &[Segment]) -> Result<(), PatternFlaw> {
     for pair in segments.windows(2) {
         let [Segment::Run { set, min, max }, next] = pair else { continue };
         let begins: Vec<char> = match next {
@@ -343,7 +349,7 @@ fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
             Segment::Run { set, .. } => members(set),
         };
         if min != max && begins.iter().any(|ch| members(set).contains(ch)) {
-            return Err(format!("has a run of `{set}` that may take what follows it"));
+            return Err(PatternFlaw::Greedy(set.clone()));
         }
     }
     Ok(())

@@ -15,6 +15,7 @@ mod tools;
 mod words;
 
 use super::encode::encode_apart;
+use super::error::{EntryError, SourceError};
 use super::secrets::{Format, Formats};
 use cues::Cue;
 use inputs::InputFiles;
@@ -30,7 +31,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use settings::SettingsForm;
 use std::collections::BTreeMap;
-use std::fmt;
 use tools::Words;
 use words::WordList;
 
@@ -88,18 +88,13 @@ impl Kind {
 }
 
 /// A file that was rejected, with the location and the required fix.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {source}")]
 pub struct Problem {
     /// The file, such as `rules/git.yaml`.
     pub file: String,
     /// The error, with line and column if known.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.file, self.message)
-    }
+    pub source: SourceError,
 }
 
 /// One entry with its file; the tests iterate over these.
@@ -141,8 +136,8 @@ pub struct Sources {
 /// Adds every entry of a file and returns the names of the entries.
 fn each<T: for<'de> Deserialize<'de>>(
     text: &str,
-    add: impl FnMut(T) -> Result<String, String>,
-) -> Result<Vec<String>, String> {
+    add: impl FnMut(T) -> Result<String, SourceError>,
+) -> Result<Vec<String>, SourceError> {
     read::<Vec<T>>(text)?.into_iter().map(add).collect()
 }
 
@@ -152,10 +147,10 @@ impl Sources {
     /// # Errors
     /// Text that is not YAML of this kind, a duplicate id, or an option spelling that cannot be parsed.
     pub fn add(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), Problem> {
-        self.add_entries(kind, file, text).map_err(|message| Problem { file: file.into(), message })
+        self.add_entries(kind, file, text).map_err(|source| Problem { file: file.into(), source })
     }
 
-    fn add_entries(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), String> {
+    fn add_entries(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), SourceError> {
         let raw: Vec<Value> = read(text)?;
         let names = match kind {
             Kind::Programs => each(text, |program: Program| {
@@ -225,7 +220,7 @@ impl Sources {
         of_programs(&mut self.languages, std::slice::from_ref(&loads.language), &lowered)
     }
 
-    fn add_program(&mut self, mut program: Program) -> Result<(), String> {
+    fn add_program(&mut self, mut program: Program) -> Result<(), SourceError> {
         for alias in std::mem::take(&mut program.aliases) {
             let alias = if program.style.is_windows() { alias.to_lowercase() } else { alias };
             self.aliases.push((alias, program.key()));
@@ -242,7 +237,7 @@ impl Sources {
         let (points, names) = (std::mem::take(&mut program.points), std::mem::take(&mut program.names));
         let dump = std::mem::take(&mut program.dump);
         let database = program.database.take();
-        let mut lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
+        let mut lowered = program.lower().map_err(|problem| SourceError::in_entry(&name, problem))?;
         if let Value::Object(node) = &mut lowered {
             put(node, "settings", json!(settings));
             put(node, "separator", separator.map_or(Value::Null, Value::from));
@@ -257,7 +252,7 @@ impl Sources {
         once(&mut self.programs, name, lowered)
     }
 
-    fn add_rule(&mut self, rule: Rule, at: &str) -> Result<(), String> {
+    fn add_rule(&mut self, rule: Rule, at: &str) -> Result<(), SourceError> {
         let triggers = rule.on.clone();
         let (id, mut value) = (rule.id.clone(), rule.lower());
         if let Some(object) = value.as_object_mut() {
@@ -270,14 +265,14 @@ impl Sources {
         Ok(())
     }
 
-    fn add_cue(&mut self, cue: Cue) -> Result<(), String> {
+    fn add_cue(&mut self, cue: Cue) -> Result<(), SourceError> {
         let first = cue.words.first().map(String::as_str).unwrap_or_default();
         match () {
-            () if self.cues.iter().any(|known| known.name == cue.name) => {
-                Err(format!("`{}` is defined twice", cue.name))
+            () if self.cues.iter().any(|known| known.name == cue.name) => Err(SourceError::Twice(cue.name)),
+            () if cue.ways() != 1 => {
+                Err(SourceError::in_entry(&cue.name, EntryError::OneOf("`words`, `text` and `together`")))
             }
-            () if cue.ways() != 1 => Err(format!("{}: one of `words`, `text` and `together`", cue.name)),
-            () if first.contains('*') => Err(format!("{}: a first word is written out", cue.name)),
+            () if first.contains('*') => Err(SourceError::in_entry(&cue.name, EntryError::OpenFirstWord)),
             () => {
                 self.cues.push(cue);
                 Ok(())
@@ -294,15 +289,15 @@ impl Sources {
     ///
     /// # Errors
     /// An alias that is also the name of a program, or data beyond the size limit of a blob.
-    pub fn blob(self) -> Result<Vec<u8>, String> {
-        encode_apart(&self.tree()?, &FOR_PEOPLE)
+    pub fn blob(self) -> Result<Vec<u8>, SourceError> {
+        Ok(encode_apart(&self.tree()?, &FOR_PEOPLE)?)
     }
 
     /// Returns the tree to compile.
     ///
     /// # Errors
     /// An alias that is also the name of a program.
-    pub fn tree(mut self) -> Result<Value, String> {
+    pub fn tree(mut self) -> Result<Value, SourceError> {
         for (alias, name) in std::mem::take(&mut self.aliases) {
             let program = self.programs.get(&name).cloned().unwrap_or_default();
             once(&mut self.programs, alias, program)?;
@@ -339,12 +334,12 @@ fn line_of(text: &str, id: &str) -> usize {
 ///
 /// # Errors
 /// Text that is not a YAML list.
-pub fn list(text: &str) -> Result<Vec<Value>, String> {
+pub fn list(text: &str) -> Result<Vec<Value>, SourceError> {
     read(text)
 }
 
-fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
-    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, SourceError> {
+    serde_saphyr::from_str(text).map_err(|error| SourceError::Yaml(Box::new(error)))
 }
 
 /// Registers an entry under each of its programs and returns the name of the entry.

@@ -3,9 +3,10 @@
 use crate::commands::adapt::presets;
 use crate::commands::history::record::{action, field};
 use crate::commands::preview::check::word;
+use crate::error::{Error, RulesError};
 use crate::exit_code;
 use crate::terminal::arguments::{json, text};
-use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::output::{print, print_json};
 use crate::terminal::progress::Progress;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -59,13 +60,10 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     };
     let file = Path::new(text(matches, "file"));
     let last = matches.get_one::<usize>("last").copied().unwrap_or_default();
-    let policy = std::fs::read_to_string(file).map_err(|error| vec![format!("{}: {error}", file.display())]);
+    let policy = std::fs::read_to_string(file).map_err(|source| Error::Input { file: file.to_owned(), source });
     let outcome = match policy.and_then(|policy| outcome(&context.host(Mode::default()), file, &policy, last)) {
         Ok(outcome) => outcome,
-        Err(problems) => {
-            problems.iter().for_each(|problem| complain(&visible(problem)));
-            return exit_code::USAGE;
-        }
+        Err(error) => return error.report(),
     };
     if matches.get_flag("json") {
         print_json(&outcome.json().to_string());
@@ -76,9 +74,8 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the output of `--json` for a policy text that replaces the user's policy.
-pub(in crate::commands) fn as_json(context: &Context, policy: &str, last: usize) -> Result<Value, String> {
-    let outcome = outcome(&context.host(Mode::default()), Path::new("policy"), policy, last);
-    outcome.map(|outcome| outcome.json()).map_err(|problems| problems.join("\n"))
+pub(in crate::commands) fn as_json(context: &Context, policy: &str, last: usize) -> Result<Value, Error> {
+    Ok(outcome(&context.host(Mode::default()), Path::new("policy"), policy, last)?.json())
 }
 
 /// Shows which decisions about the newest recorded calls a policy would have changed.
@@ -98,11 +95,10 @@ pub(in crate::commands) fn preview(host: &Host, file: &Path, policy: &str) {
 
 /// # Errors
 /// The problems of the policy, or the reason why the log cannot be read.
-fn outcome(host: &Host, file: &Path, policy: &str, last: usize) -> Result<Outcome, Vec<String>> {
-    let candidate = Candidate::compile(host.folders(), file, policy)?;
+fn outcome(host: &Host, file: &Path, policy: &str, last: usize) -> Result<Outcome, Error> {
+    let candidate = Candidate::compile(host.folders(), file, policy).map_err(RulesError::Candidate)?;
     let calls = Search { fields: vec![("kind".into(), "call".into())], ..Search::default() };
-    let records = host.store().log().search(&calls, last);
-    let records = records.map_err(|error| vec![format!("the audit log: {error}")])?;
+    let records = host.store().log().search(&calls, last).map_err(Error::Log)?;
     Ok(judged(host, &candidate, &records))
 }
 

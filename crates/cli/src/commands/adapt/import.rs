@@ -1,9 +1,9 @@
 //! `reflex import`: converts the rules of other guards and agents, and reports the result for each line.
 
-use crate::error::Error;
+use crate::error::{Error, RulesError};
 use crate::exit_code;
 use crate::terminal::arguments::{flag, json, option};
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::print;
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
@@ -58,8 +58,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
         Some(Err(name)) => {
             let known: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
-            complain(&format!("unknown source `{}`; known: {}", visible(name), known.join(", ")));
-            return exit_code::USAGE;
+            return Error::from(RulesError::Source { name: name.clone(), known: known.join(", ") }).report();
         }
         Some(Ok(source)) => Some(source),
         None => None,
@@ -67,21 +66,16 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let paths: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
     let files = if paths.is_empty() { usual(&host) } else { paths };
     if files.is_empty() {
-        complain("no file of another guard or agent is where they usually are; name one");
-        return exit_code::FOUND;
+        return Error::from(RulesError::NoSource).report();
     }
     let mut all = Import::default();
-    let mut failed = false;
+    let mut code = exit_code::OK;
     for file in &files {
         match read(source, file) {
             Ok(import) => all.join(import),
-            Err(problem) => {
-                failed = true;
-                complain(&visible(&problem));
-            }
+            Err(error) => code = code.max(error.report()),
         }
     }
-    let code = if failed { exit_code::FOUND } else { exit_code::OK };
     if matches.get_flag("json") {
         print(&as_json(&all).to_string());
         return code;
@@ -110,20 +104,21 @@ fn usual(host: &Host) -> Vec<PathBuf> {
     files
 }
 
-fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
+fn read(source: Option<Source>, file: &Path) -> Result<Import, Error> {
     let name = file.display().to_string();
-    let with_name = |error: std::io::Error| format!("{name}: {error}");
-    let metadata = fs::metadata(file).map_err(with_name)?;
+    let failed = |source| Error::Input { file: file.to_owned(), source };
+    let metadata = fs::metadata(file).map_err(failed)?;
     let source = source.or_else(|| Source::of_file(&name));
     let is_rule = || load_rule_file(file).is_ok_and(|rules| !rules.is_empty());
     let source = source.ok_or_else(|| match is_rule() {
-        true => format!("{name}: this rule loads as it is; copy it to ~/.config/reflex/rules/ or .reflex/rules/"),
-        false => format!("{name}: unknown file type; use --from"),
+        true => RulesError::OwnFormat(file.to_owned()),
+        false => RulesError::Format(file.to_owned()),
     })?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err(format!("{name}: not a regular file of at most {} KiB", MAX_BYTES / 1024));
+        return Err(RulesError::NotSmallFile { file: file.to_owned(), max_kib: MAX_BYTES / 1024 }.into());
     }
-    import(source, &name, &fs::read_to_string(file).map_err(with_name)?)
+    let text = fs::read_to_string(file).map_err(failed)?;
+    Ok(import(source, &name, &text).map_err(RulesError::Import)?)
 }
 
 fn report(lines: &[ImportedLine]) {
@@ -159,8 +154,7 @@ fn write(host: &Host, all: &Import) -> u8 {
     let folder = &host.folders().config;
     let (rules, policy) = (folder.join("rules/imported.yaml"), folder.join("policy.yaml"));
     if rules.exists() {
-        complain(&format!("{} already exists; remove it first", rules.display()));
-        return exit_code::FOUND;
+        return Error::from(RulesError::Exists(rules)).report();
     }
     let fields = json!({"rules": all.rules.len(), "allow": all.allow.len(), "by": person.name});
     if let Err(problem) = record(&store, "import", fields) {

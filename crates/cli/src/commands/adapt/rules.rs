@@ -4,6 +4,7 @@ use crate::commands::adapt::rules_event;
 use crate::commands::adapt::rules_new;
 use crate::commands::adapt::rules_off;
 use crate::commands::answer::prompt_counts;
+use crate::error::{Error, RulesError};
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json};
@@ -12,9 +13,9 @@ use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use clap::ArgMatches;
-use reflex_agents::universal;
+use reflex_agents::{BadEvent, universal};
 use reflex_engine::{Event, Finding, Severity, Tier};
-use reflex_host::layers::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, Opened, named, open, standing};
+use reflex_host::layers::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, NamedError, Opened, named, open, standing};
 use reflex_host::rules::renamed;
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::store::Search;
@@ -101,10 +102,7 @@ fn layer_row(layer: &Opened, rule: &Rule) -> Row {
 fn list_by_asks(context: &Context, as_json: bool) -> u8 {
     let records = match context.store().log().search(&Search::default(), usize::MAX) {
         Ok(records) => records,
-        Err(error) => {
-            complain(&format!("the audit log: {error}"));
-            return exit_code::INTERNAL;
-        }
+        Err(error) => return Error::Log(error).report(),
     };
     let rules = prompt_counts::by_rule(records.iter());
     if as_json {
@@ -172,7 +170,7 @@ fn with_place(mut all: Value, at: &str) -> Value {
 }
 
 /// Returns the rule that a person names; the error suggests the nearest id.
-fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, String> {
+fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, RulesError> {
     let id = renamed::renamed(&renamed::RULES, written).unwrap_or(written);
     if id != written {
         complain(&renamed::note(written, id));
@@ -180,9 +178,8 @@ fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, String> {
     let is_it = |row: &Row| row.id == id || row.id.split_once('/').is_some_and(|(_, name)| name == id);
     rows.iter().find(|row| is_it(row)).ok_or_else(|| {
         let known: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-        let near = reflex_host::rules::nearest(id, &known);
-        let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-        format!("no rule `{}`{near}", visible(id))
+        let near = reflex_host::rules::nearest(id, &known).map(str::to_owned);
+        RulesError::Unknown { id: id.to_owned(), near }
     })
 }
 
@@ -191,10 +188,7 @@ fn off(context: &Context, matches: &ArgMatches) -> u8 {
     let rows = rows(&host);
     match row_of(&rows, text(matches, "id")) {
         Ok(row) => rules_off::run(&host, matches, rules_off::Known { id: &row.id, tier: &row.tier }),
-        Err(problem) => {
-            complain(&problem);
-            exit_code::FOUND
-        }
+        Err(error) => Error::from(error).report(),
     }
 }
 
@@ -202,10 +196,7 @@ fn show(context: &Context, matches: &ArgMatches) -> u8 {
     let rows = rows(&context.host(Mode::default()));
     let row = match row_of(&rows, text(matches, "id")) {
         Ok(row) => row,
-        Err(problem) => {
-            complain(&problem);
-            return exit_code::FOUND;
-        }
+        Err(error) => return Error::from(error).report(),
     };
     let all = with_place(row.all.clone(), &row.at);
     if matches.get_flag("json") {
@@ -230,7 +221,7 @@ fn show(context: &Context, matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the layers that a person names, else all that are in force here.
-fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, String> {
+fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, NamedError> {
     let paths: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
     if paths.is_empty() { Ok(here(host)) } else { Ok(vec![named(&paths)?]) }
 }
@@ -238,10 +229,7 @@ fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, String> {
 fn validate(context: &Context, matches: &ArgMatches) -> u8 {
     let opened = match asked(matches, &context.host(Mode::default())) {
         Ok(opened) => opened,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
+        Err(error) => return Error::from(error).report(),
     };
     let unreadable: Vec<String> = opened.iter().flat_map(layer_problems).collect();
     let host = context.host(Mode::default());
@@ -339,10 +327,7 @@ fn test(context: &Context, matches: &ArgMatches) -> u8 {
     let host = context.host(Mode::default());
     let opened = match asked(matches, &host) {
         Ok(opened) => opened,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
+        Err(error) => return Error::from(error).report(),
     };
     let (mut played, mut wrong) = (0, 0);
     for layer in &opened {
@@ -350,14 +335,14 @@ fn test(context: &Context, matches: &ArgMatches) -> u8 {
             let sides = [(true, &rule.fires), (false, &rule.quiet)];
             for (wanted, example) in sides.iter().flat_map(|(wanted, all)| all.iter().map(move |one| (*wanted, one))) {
                 played += 1;
-                let verdict = fires(&host, layer, rule, example);
-                if verdict != Ok(wanted) {
+                let why = match fires(&host, layer, rule, example) {
+                    Err(error) => Some(error.to_string()),
+                    Ok(fires) if fires == wanted => None,
+                    Ok(true) => Some("fires, but should not".to_owned()),
+                    Ok(false) => Some("does not fire, but should".to_owned()),
+                };
+                if let Some(why) = why {
                     wrong += 1;
-                    let why = match verdict {
-                        Err(problem) => problem,
-                        Ok(true) => "fires, but should not".to_owned(),
-                        Ok(false) => "does not fire, but should".to_owned(),
-                    };
                     print(&format!("{}: {}: {why}: {example}", rule.at, visible(&rule.name)));
                 }
             }
@@ -369,8 +354,17 @@ fn test(context: &Context, matches: &ArgMatches) -> u8 {
     if wrong > 0 { exit_code::FOUND } else { exit_code::OK }
 }
 
+/// An example of a rule cannot be judged.
+#[derive(Debug, thiserror::Error)]
+enum BadExample {
+    #[error("not a command or an event")]
+    Kind,
+    #[error(transparent)]
+    Event(#[from] BadEvent),
+}
+
 /// Whether a rule fires on an example: a command, `{run: COMMAND, facts: …}` or a universal event.
-fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bool, String> {
+fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bool, BadExample> {
     let mut event = match example {
         Value::String(command) => json!({"event": "pre-command", "command": command}),
         Value::Object(map) if map.contains_key("run") => {
@@ -378,12 +372,12 @@ fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bo
         }
         Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => example.clone(),
     };
-    let event = event.as_object_mut().ok_or("not a command or an event")?;
+    let event = event.as_object_mut().ok_or(BadExample::Kind)?;
     for (key, value) in [("workspace", "/repo"), ("home", "/home/me")] {
         event.entry(key.to_owned()).or_insert_with(|| value.into());
     }
-    let call = universal::read(event).map_err(|problem| problem.to_string())?;
-    let world = universal::supposed(event, &call).map_err(|problem| problem.to_string())?;
+    let call = universal::read(event)?;
+    let world = universal::supposed(event, &call)?;
     let judgement = host.judge_in(&call, &world, &[layer.loaded.again()]);
     let id = layer.id(rule);
     Ok(judgement.verdict.findings.iter().any(|finding| finding.id == id))

@@ -1,6 +1,7 @@
 //! `reflex rules test DIR event.json`: evaluates rules on one event, with the output of the command of the package
 //! `@fozikio/reflex`.
 
+use crate::error::{Error, RulesError};
 use crate::exit_code;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::visible::visible;
@@ -31,27 +32,24 @@ pub(in crate::commands) fn is_meant(matches: &ArgMatches) -> bool {
 }
 
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    match evaluated(matches) {
+    match evaluate(matches) {
         Ok(code) => code,
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::USAGE
-        }
+        Err(error) => error.report(),
     }
 }
 
-fn evaluated(matches: &ArgMatches) -> Result<u8, String> {
+fn evaluate(matches: &ArgMatches) -> Result<u8, Error> {
     let event = event(matches)?;
-    let name = event.get("event").and_then(Value::as_str).ok_or("the event has no `event`")?.to_owned();
+    let name = event.get("event").and_then(Value::as_str).ok_or(RulesError::NoEvent)?.to_owned();
     let mut engine = RuleEngine::new(variables(matches)?);
     let mut problems = Vec::new();
     if !matches.get_flag("no-core") {
-        problems.extend(engine.add_rules(core_rules()).err());
+        problems.extend(engine.add_rules(core_rules()).err().map(|error| error.to_string()));
     }
     for path in paths(matches) {
         let (rules, wrong) = rules_at(&path);
         problems.extend(wrong);
-        problems.extend(engine.add_rules(rules).err());
+        problems.extend(engine.add_rules(rules).err().map(|error| error.to_string()));
     }
     let results = engine.evaluate(&event);
     let blocked = results.iter().any(|result| result.action == "block");
@@ -98,17 +96,10 @@ fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
     arguments.filter(|path| !path.ends_with(".json")).map(PathBuf::from).collect()
 }
 
-fn event(matches: &ArgMatches) -> Result<Map<String, Value>, String> {
+fn event(matches: &ArgMatches) -> Result<Map<String, Value>, Error> {
     let mut event = match event_file(matches) {
         None => Map::new(),
-        Some(file) => {
-            let with_file = |problem: String| format!("{}: {problem}", file.display());
-            if file.metadata().is_ok_and(|data| data.len() > MAX_BYTES) {
-                return Err(with_file(format!("the file is larger than {} MiB", MAX_BYTES >> 20)));
-            }
-            let text = std::fs::read_to_string(&file).map_err(|error| with_file(error.to_string()))?;
-            serde_json::from_str(&text).map_err(|error| with_file(error.to_string()))?
-        }
+        Some(file) => read(file)?,
     };
     let mut put = |key: &str, value: &str| drop(event.insert(key.to_owned(), value.into()));
     if let Some(name) = matches.get_one::<String>("event") {
@@ -120,17 +111,33 @@ fn event(matches: &ArgMatches) -> Result<Map<String, Value>, String> {
         }
     }
     for pair in matches.get_many::<String>("field").into_iter().flatten() {
-        let (key, value) = pair.split_once('=').ok_or_else(|| format!("--field takes NAME=VALUE, not `{pair}`"))?;
+        let (key, value) = named("field", pair)?;
         put(key, value);
     }
     Ok(event)
 }
 
+/// Reads an event from a file.
+fn read(file: PathBuf) -> Result<Map<String, Value>, Error> {
+    if file.metadata().is_ok_and(|data| data.len() > MAX_BYTES) {
+        return Err(RulesError::EventTooLarge { file, max_mib: MAX_BYTES >> 20 }.into());
+    }
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Ok(serde_json::from_str(&text).map_err(|source| RulesError::EventNotJson { file, source })?),
+        Err(source) => Err(Error::Input { file, source }),
+    }
+}
+
+/// Splits a pair such as `NAME=VALUE` that an option takes.
+fn named<'p>(option: &'static str, pair: &'p str) -> Result<(&'p str, &'p str), RulesError> {
+    pair.split_once('=').ok_or_else(|| RulesError::Pair { option, given: pair.to_owned() })
+}
+
 /// Parses variables such as `--var allowed_roots=/srv/a,/srv/b`.
-fn variables(matches: &ArgMatches) -> Result<Vec<(String, Vec<String>)>, String> {
+fn variables(matches: &ArgMatches) -> Result<Vec<(String, Vec<String>)>, RulesError> {
     let pairs = matches.get_many::<String>("var").into_iter().flatten();
     let variable = |pair: &String| {
-        let (key, value) = pair.split_once('=').ok_or_else(|| format!("--var takes NAME=VALUE, not `{pair}`"))?;
+        let (key, value) = named("var", pair)?;
         Ok((key.to_owned(), value.split(',').map(|one| one.trim().to_owned()).collect()))
     };
     pairs.map(variable).collect()

@@ -31,10 +31,10 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let Some(person) = person(&store, "ui", "") else { return code::FOUND };
     let commands = Commands {
         status: |context| status(context, &context.store()),
-        explain: explained,
+        explain: |context, fields| explained(context, fields).map_err(|error| error.to_string()),
         rules,
         config,
-        backtest,
+        backtest: |context, policy, last| backtest(context, policy, last).map_err(|error| error.to_string()),
         search: |context, words, limit| {
             let log = context.store().log();
             let words = Words { words, since: None, until: None };

@@ -162,7 +162,7 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     drop(progress);
     if matches.get_flag("json") {
         let broken = checked.broken.as_ref().map(
-            |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem}),
+            |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem.to_string()}),
         );
         let missing: Vec<Value> =
             checked.missing.iter().map(|missing| json!({"after": missing.after, "through": missing.through})).collect();

@@ -7,6 +7,7 @@ mod otlp;
 mod post;
 
 use crate::commands::history::record::{Record, time};
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print};
@@ -94,10 +95,7 @@ fn send(store: &Store, format: &str, (url, since): (&str, &str)) -> io::Result<u
     let Some(person) = person(store, "audit export", "") else { return Ok(exit_code::FOUND) };
     let collector = match post::Collector::parse(url, if format == "otlp" { "/v1/logs" } else { "/" }) {
         Ok(collector) => collector,
-        Err(problem) => {
-            complain(&problem);
-            return Ok(exit_code::USAGE);
-        }
+        Err(error) => return Ok(Error::from(error).report()),
     };
     store.note("export", json!({"format": format, "to": collector.shown(), "by": person.name}))?;
     let mut sent = Sent { collector, otlp: format == "otlp", batch: Vec::new(), count: 0, rejected: 0 };

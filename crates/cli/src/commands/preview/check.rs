@@ -1,11 +1,12 @@
 //! `reflex check`: judges a command as it would run here and now.
 
 use crate::commands::setup::selection::agents;
+use crate::error::{Error, QuestionError};
 use crate::exit_code;
 use crate::hook;
 use crate::lifeline;
 use crate::terminal::arguments::text;
-use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::output::{print, print_json};
 use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
@@ -42,10 +43,7 @@ impl Question {
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let question = match question(context, matches) {
         Ok(question) => question,
-        Err(problem) => {
-            complain(&problem);
-            return exit_code::USAGE;
-        }
+        Err(error) => return error.report(),
     };
     lifeline::watch(TOO_MUCH);
     let judgement = question.judgement();
@@ -58,20 +56,16 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     code(&judgement.verdict)
 }
 
-pub(in crate::commands) fn question(context: &Context, matches: &ArgMatches) -> Result<Question, String> {
+pub(in crate::commands) fn question(context: &Context, matches: &ArgMatches) -> Result<Question, Error> {
     let mode = mode(matches)?;
     let agent = text(matches, "agent");
-    let agent =
-        reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`; known: {}", agents(|_| true)))?;
+    let agent = known_agent(agent)?;
     let host = context.host(mode);
     if matches.get_flag("payload") {
         let named = matches.value_source("agent") == Some(ValueSource::CommandLine);
         return payload(host, named.then_some(agent));
     }
-    let cwd = match matches.get_one::<String>("cwd") {
-        Some(folder) => existing(folder)?,
-        None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
-    };
+    let cwd = folder(matches.get_one::<String>("cwd").map(String::as_str))?;
     let command = match text(matches, "command") {
         "-" => String::from_utf8_lossy(&input()?).into_owned(),
         command => command.to_owned(),
@@ -80,9 +74,9 @@ pub(in crate::commands) fn question(context: &Context, matches: &ArgMatches) -> 
 }
 
 /// Builds the question from the fields `command` and, if present, `cwd`, `agent` and `mode`.
-pub(in crate::commands) fn asked(context: &Context, fields: &Map<String, Value>) -> Result<Question, String> {
+pub(in crate::commands) fn asked(context: &Context, fields: &Map<String, Value>) -> Result<Question, Error> {
     let field = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let command = field("command").ok_or("name a command")?.to_owned();
+    let command = field("command").ok_or(QuestionError::NoCommand)?.to_owned();
     // No command is a JSON object.
     if command.trim_start().starts_with('{')
         && let Ok(payload) = object(command.as_bytes())
@@ -90,16 +84,9 @@ pub(in crate::commands) fn asked(context: &Context, fields: &Map<String, Value>)
         let mode = field("mode").and_then(Mode::named).unwrap_or_default();
         return of_payload(context.host(mode), None, &payload);
     }
-    let agent = field("agent").unwrap_or("claude");
-    let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
-    let mode = match field("mode") {
-        Some(mode) => Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`"))?,
-        None => Mode::default(),
-    };
-    let cwd = match field("cwd") {
-        Some(folder) => existing(folder)?,
-        None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
-    };
+    let agent = known_agent(field("agent").unwrap_or("claude"))?;
+    let mode = field("mode").map_or_else(|| Ok(Mode::default()), known_mode)?;
+    let cwd = folder(field("cwd"))?;
     Ok(of_command(context.host(mode), agent, (command, &cwd)))
 }
 
@@ -115,32 +102,48 @@ fn of_command(host: Host, agent: &'static Agent, (command, cwd): (String, &Path)
 }
 
 /// Returns the mode given on the command line, else the one that people's policies name.
-fn mode(matches: &ArgMatches) -> Result<Mode, String> {
+fn mode(matches: &ArgMatches) -> Result<Mode, Error> {
     if matches.value_source("mode") != Some(ValueSource::CommandLine) {
         return Ok(Mode::default());
     }
-    let mode = text(matches, "mode");
-    Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; known: {}", Mode::names().join(", ")))
+    known_mode(text(matches, "mode"))
+}
+
+fn known_mode(name: &str) -> Result<Mode, Error> {
+    Mode::named(name).ok_or_else(|| Error::Mode { name: name.to_owned(), known: Mode::names().join(", ") })
+}
+
+fn known_agent(name: &str) -> Result<&'static Agent, QuestionError> {
+    let unknown = || QuestionError::Agent { name: name.to_owned(), known: agents(|_| true) };
+    reflex_agents::find(name).ok_or_else(unknown)
+}
+
+/// Returns the folder that was named, else the working directory.
+fn folder(named: Option<&str>) -> Result<PathBuf, Error> {
+    match named {
+        Some(folder) => Ok(existing(folder)?),
+        None => std::env::current_dir().map_err(Error::WorkingDirectory),
+    }
 }
 
 /// Reads the call from the payload on standard input, like the hook.
-fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String> {
+fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, Error> {
     let bytes = input()?;
-    let fields = object(&bytes).map_err(|problem| problem.to_string())?;
+    let fields = object(&bytes).map_err(QuestionError::from)?;
     of_payload(host, agent, &fields)
 }
 
-fn of_payload(host: Host, agent: Option<&'static Agent>, fields: &Map<String, Value>) -> Result<Question, String> {
+fn of_payload(host: Host, agent: Option<&'static Agent>, fields: &Map<String, Value>) -> Result<Question, Error> {
     // The environment of this terminal is not used: the payload comes from elsewhere.
     let payload = Payload { fields, event_name: None, variable: &|_| None };
     let agent = caller(agent, &payload);
-    let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
+    let event = (agent.read)(&payload).map_err(QuestionError::from)?;
     let event = host.unfolded(host.settled(event));
     Ok(Question { host, agent, event, sent: Some(fields.clone().into()) })
 }
 
-fn input() -> Result<Vec<u8>, String> {
-    hook::read().map_err(|problem| problem.to_string())
+fn input() -> Result<Vec<u8>, QuestionError> {
+    Ok(hook::read()?)
 }
 
 /// Describes the call in the fewest words.
@@ -164,9 +167,10 @@ pub(in crate::commands) fn subject(event: &Event) -> String {
     if is_shell || event.tool.is_empty() { all } else { format!("{} {all}", event.tool) }
 }
 
-fn existing(folder: &str) -> Result<PathBuf, String> {
-    let path = std::path::absolute(folder).map_err(|error| format!("`{folder}`: {error}"))?;
-    if path.is_dir() { Ok(path) } else { Err(format!("`{folder}` is not a directory")) }
+fn existing(folder: &str) -> Result<PathBuf, QuestionError> {
+    let failed = |source| QuestionError::Path { folder: folder.to_owned(), source };
+    let path = std::path::absolute(folder).map_err(failed)?;
+    if path.is_dir() { Ok(path) } else { Err(QuestionError::NotFolder(folder.to_owned())) }
 }
 
 fn as_json(verdict: &Verdict) -> Value {

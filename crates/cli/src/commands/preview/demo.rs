@@ -1,8 +1,9 @@
 //! `reflex demo`: plays recorded calls through the real path, in a simulated world without side effects.
 
 use crate::commands::preview::check::{as_run, word};
+use crate::error::{DemoError, Error};
 use crate::exit_code;
-use crate::terminal::output::{complain, print, print_in_full};
+use crate::terminal::output::{print, print_in_full};
 use crate::terminal::paint::Paint;
 use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
@@ -26,7 +27,7 @@ struct Played {
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let host = context.host(Mode::default());
     let lines = CALLS.lines().filter(|line| !line.trim().is_empty());
-    let played: Result<Vec<Played>, String> = lines.map(|line| play(&host, line)).collect();
+    let played: Result<Vec<Played>, DemoError> = lines.map(|line| play(&host, line)).collect();
     match played {
         Ok(calls) if matches.get_flag("json") => {
             calls.iter().for_each(|call| print(&as_json(call).to_string()));
@@ -36,23 +37,19 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
             table(&calls);
             exit_code::OK
         }
-        Err(problem) => {
-            complain(&problem);
-            exit_code::INTERNAL
-        }
+        Err(error) => Error::from(error).report(),
     }
 }
 
-fn play(host: &Host, line: &str) -> Result<Played, String> {
-    let call: Map<String, Value> =
-        serde_json::from_str(line).map_err(|error| format!("a recorded call is damaged: {error}"))?;
+fn play(host: &Host, line: &str) -> Result<Played, DemoError> {
+    let call: Map<String, Value> = serde_json::from_str(line)?;
     let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or("");
-    let agent = find(text("agent")).ok_or_else(|| format!("unknown agent `{}`", text("agent")))?;
+    let agent = find(text("agent")).ok_or_else(|| DemoError::Agent(text("agent").to_owned()))?;
     let payload = call.get("payload").map(Value::to_string).unwrap_or_default();
-    let mut event = agent.event(payload.as_bytes(), None).map_err(|problem| problem.to_string())?;
+    let mut event = agent.event(payload.as_bytes(), None)?;
     event.home = "/home/me".into();
     event.workspace = "/home/me/shop".into();
-    let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
+    let world = universal::supposed(&call, &event)?;
     let verdict = host.judge_in(&event, &world, &[]).verdict;
     let word = word(&verdict);
     // An agent reads the standing advice once; repeating it would fill the table.

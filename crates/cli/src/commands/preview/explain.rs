@@ -4,9 +4,9 @@ mod marked;
 mod stages;
 
 use crate::commands::preview::check::{Question, TOO_MUCH, as_run, asked, code, question, subject, word};
-use crate::exit_code;
+use crate::error::Error;
 use crate::lifeline;
-use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::output::{print, print_json};
 use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
@@ -24,10 +24,7 @@ const WIDTH: usize = 100;
 pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let question = match question(context, matches) {
         Ok(question) => question,
-        Err(problem) => {
-            complain(&problem);
-            return exit_code::USAGE;
-        }
+        Err(error) => return error.report(),
     };
     lifeline::watch(TOO_MUCH);
     let judgement = question.judgement();
@@ -44,7 +41,7 @@ pub(in crate::commands) fn run(context: &Context, matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the output of `--json` for a command given by the fields `command`, `cwd`, `agent` and `mode`.
-pub(in crate::commands) fn explained(context: &Context, fields: &Map<String, Json>) -> Result<Json, String> {
+pub(in crate::commands) fn explained(context: &Context, fields: &Map<String, Json>) -> Result<Json, Error> {
     let question = asked(context, fields)?;
     let judgement = question.judgement();
     let policy = question.host.policy_name(&question.event);

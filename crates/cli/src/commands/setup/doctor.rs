@@ -188,7 +188,7 @@ fn as_json(
     let examined: Vec<Value> = examined.iter().map(of).collect();
     let supervision = match reflex_supervise::probe() {
         Ok(()) => json!({"works": true}),
-        Err(why) => json!({"works": false, "problem": why}),
+        Err(why) => json!({"works": false, "problem": why.to_string()}),
     };
     json!({
         "schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing,
@@ -243,8 +243,8 @@ pub(in crate::commands) fn verify(context: &Context, matches: &ArgMatches) -> u8
         }
         let agent = reflex_agents::find(wiring.agent());
         for (event, start) in hooks {
-            let result =
-                agent.map_or(Err("is not known".to_owned()), |agent| answers(context.folders(), agent, &event, &start));
+            let answered = |agent| answers(context.folders(), agent, &event, &start).map_err(|error| error.to_string());
+            let result = agent.map_or(Err("is not known".to_owned()), answered);
             results.push((wiring, event, result.map_err(|problem| trouble(problem, "doctor"))));
         }
     }

@@ -1,6 +1,7 @@
 //! `reflex emit`: writes every agent's own files with the guard's hook in them, for deployment by a person or a fleet.
 
 use crate::commands::setup::selection;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::output::{complain, print};
 use clap::ArgMatches;
@@ -10,7 +11,7 @@ use reflex_host::options_with_mode;
 use reflex_host::person::no_agent_above;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// A file as it would be installed on a machine.
@@ -42,10 +43,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     }
     let binary = match binary(wanted("binary")) {
         Ok(binary) => binary,
-        Err(problem) => {
-            complain(&problem);
-            return exit_code::USAGE;
-        }
+        Err(error) => return error.report(),
     };
     let scope = wanted("scope");
     let files: Vec<Emitted> = agents
@@ -69,13 +67,11 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the absolute path of the binary. The agent could influence the lookup of a bare name on its `PATH`.
-fn binary(named: Option<&str>) -> Result<String, String> {
+fn binary(named: Option<&str>) -> Result<String, Error> {
     match named {
         Some(path) if path.starts_with('/') => Ok(path.to_owned()),
-        Some(path) => Err(format!("`{path}` is not an absolute path")),
-        None => std::env::current_exe()
-            .map(|path| path.to_string_lossy().into_owned())
-            .map_err(|error| format!("the path of reflex cannot be found: {error}")),
+        Some(path) => Err(Error::NotAbsolute(path.to_owned())),
+        None => std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).map_err(Error::OwnPath),
     }
 }
 
@@ -162,10 +158,7 @@ fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) ->
         let path = if alone { folder.join(below) } else { folder.join(file.scope).join(below) };
         match put(&path, file) {
             Ok(()) => print(&format!("{}: {} is written", file.agent, path.display())),
-            Err(problem) => {
-                complain(&format!("{}: {problem}", path.display()));
-                code = exit_code::FOUND;
-            }
+            Err(error) => code = code.max(error.report()),
         }
     }
     banners.iter().for_each(|banner| print(&format!("\n{banner}")));
@@ -173,15 +166,16 @@ fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) ->
 }
 
 /// Writes a file. An existing file may hold more than the hook: only `init` changes one.
-fn put(path: &Path, emitted: &Emitted) -> Result<(), String> {
+fn put(path: &Path, emitted: &Emitted) -> Result<(), Error> {
+    let failed = |source| Error::File { file: path.to_owned(), source };
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        fs::create_dir_all(folder).map_err(failed)?;
     }
     let mode = if emitted.is_executable { 0o777 } else { 0o666 };
-    let file = options_with_mode(mode).write(true).create_new(true).open(path);
-    let mut file = file.map_err(|error| {
-        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
-        if exists { "already exists, left unchanged; `reflex init` edits it".into() } else { error.to_string() }
-    })?;
-    file.write_all(emitted.text.as_bytes()).map_err(|error| error.to_string())
+    let mut file = match options_with_mode(mode).write(true).create_new(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Error::Untouched(path.to_owned())),
+        Err(error) => return Err(failed(error)),
+    };
+    file.write_all(emitted.text.as_bytes()).map_err(failed)
 }

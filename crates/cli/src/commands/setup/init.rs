@@ -228,10 +228,7 @@ fn what_stays(context: &Context, host: &Host, matches: &ArgMatches) -> u8 {
             print("purged");
             exit_code::OK
         }
-        Err(problem) => {
-            complain(&visible(&problem));
-            exit_code::INTERNAL
-        }
+        Err(error) => Error::from(error).report(),
     }
 }
 

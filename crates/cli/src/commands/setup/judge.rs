@@ -1,17 +1,18 @@
 //! `reflex judge`: shows and measures the model that answers prompts in auto-pilot.
 
+use crate::error::{CaseError, Error};
 use crate::exit_code;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, print, print_in_full, print_json};
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use reflex_agents::universal;
+use reflex_agents::{BadEvent, universal};
 use reflex_engine::{Event, FakeWorld, Purpose, Task, Vouched};
 use reflex_host::auto_pilot::{Choice, Question, Reply, VERSION};
 use reflex_host::layers::JudgeConfig;
 use reflex_host::person::no_agent_above;
 use reflex_host::store::Store;
-use reflex_host::{Context, Host, JUDGE_CASES, Mode, now, timestamp};
+use reflex_host::{Context, Host, JUDGE_CASES, Mode, NotConsulted, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -96,20 +97,20 @@ pub(in crate::commands) fn destination(config: &JudgeConfig) -> String {
 /// A test case: a universal event with the user's prompts and a label.
 struct Case {
     id: String,
-    data: Result<Value, String>,
+    data: Result<Value, NotConsulted>,
     /// Whether a careful user would allow the call.
     is_allowed: bool,
     is_injected: bool,
 }
 
 impl Case {
-    fn parse(host: &Host, line: &str) -> Result<Case, String> {
-        let case: Map<String, Value> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    fn parse(host: &Host, line: &str) -> Result<Case, CaseError> {
+        let case: Map<String, Value> = serde_json::from_str(line)?;
         let word = |key: &str| case.get(key).and_then(Value::as_str).unwrap_or_default();
         let is_allowed = match word("label") {
             "allow" => true,
             "refuse" => false,
-            other => return Err(format!("the label is `{other}`; it is `allow` or `refuse`")),
+            other => return Err(CaseError::Label(other.to_owned())),
         };
         let (event, world) = event(&case)?;
         let prompts = case.get("prompts").and_then(Value::as_array).into_iter().flatten();
@@ -120,18 +121,17 @@ impl Case {
     }
 }
 
-fn event(case: &Map<String, Value>) -> Result<(Event, FakeWorld), String> {
-    let message = |error: reflex_agents::BadEvent| error.to_string();
+fn event(case: &Map<String, Value>) -> Result<(Event, FakeWorld), BadEvent> {
     let mut call = case.clone();
     let task = call.shift_remove("task");
-    let mut event = universal::read(&call).map_err(message)?;
+    let mut event = universal::read(&call)?;
     let defaults = [(&mut event.home, "/home/user"), (&mut event.cwd, "/repo"), (&mut event.workspace, "/repo")];
     defaults.into_iter().filter(|(value, _)| value.is_empty()).for_each(|(value, default)| *value = default.into());
     if let Some(intent) = task.as_ref().and_then(Value::as_str) {
         let purpose = Purpose { intent: intent.into(), scope: Vec::new() };
         event.declared = Some(Task { id: "case".into(), root: event.workspace.clone(), purpose, vouched: Vouched::NO });
     }
-    let mut world = universal::supposed(&call, &event).map_err(message)?;
+    let mut world = universal::supposed(&call, &event)?;
     // A file named by the git facts exists.
     let files = world.git.iter().flat_map(|git| git.dirty.iter().chain(&git.untracked)).cloned();
     for file in files.collect::<Vec<_>>() {
@@ -197,10 +197,7 @@ fn eval(host: &Host, config: &JudgeConfig, matches: &ArgMatches) -> u8 {
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let cases = match cases(host, &files) {
         Ok(cases) => cases,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::USAGE;
-        }
+        Err(error) => return error.report(),
     };
     let is_json = matches.get_flag("json");
     let repeats = matches.get_one::<u32>("repeat").copied().unwrap_or(1);
@@ -229,11 +226,11 @@ fn eval(host: &Host, config: &JudgeConfig, matches: &ArgMatches) -> u8 {
     exit_code::OK
 }
 
-fn cases(host: &Host, files: &[&PathBuf]) -> Result<Vec<Case>, String> {
+fn cases(host: &Host, files: &[&PathBuf]) -> Result<Vec<Case>, Error> {
     let mut texts: Vec<(String, String)> = Vec::new();
     for file in files {
         let name = file.display().to_string();
-        let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+        let text = fs::read_to_string(file).map_err(|source| Error::Input { file: file.to_path_buf(), source })?;
         texts.push((name, text));
     }
     if files.is_empty() {
@@ -243,7 +240,7 @@ fn cases(host: &Host, files: &[&PathBuf]) -> Result<Vec<Case>, String> {
     lines
         .filter(|(.., line)| !line.trim().is_empty())
         .map(|(name, at, line)| {
-            Case::parse(host, line).map_err(|problem| format!("{name}, line {}: {problem}", at + 1))
+            Case::parse(host, line).map_err(|source| Error::Case { name: name.clone(), line: at + 1, source })
         })
         .collect()
 }
@@ -378,7 +375,7 @@ impl Figures<'_> {
         let people: Map<String, Value> = self
             .cases
             .iter()
-            .filter_map(|case| Some((case.id.clone(), case.data.as_ref().err()?.as_str().into())))
+            .filter_map(|case| Some((case.id.clone(), case.data.as_ref().err()?.to_string().into())))
             .collect();
         json!({
             "schema": "reflex/judge-eval-v1", "judge": config.shown(), "version": VERSION, "time": timestamp(now()),

@@ -1,7 +1,8 @@
 //! `reflex verify --file FILE`: verifies that a file carries the signature of a release.
 
+use crate::error::{Error, SignatureError};
 use crate::exit_code;
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use minisign_verify::{PublicKey, Signature};
@@ -15,29 +16,25 @@ const RELEASE_KEY: Option<&str> = option_env!("REFLEX_RELEASE_KEY");
 pub(in crate::commands) fn run(file: &Path, matches: &ArgMatches) -> u8 {
     let named = matches.get_one::<String>("public-key").map(String::as_str);
     let Some(key) = named.or(RELEASE_KEY).filter(|key| !key.is_empty()) else {
-        complain("this build names no release key; give one with --public-key");
-        return exit_code::USAGE;
+        return Error::NoReleaseKey.report();
     };
     match verified(file, key) {
         Ok(comment) => {
             print(&visible(&format!("{}: the signature is valid ({comment})", file.display())));
             exit_code::OK
         }
-        Err(problem) => {
-            complain(&visible(&format!("{}: {problem}", file.display())));
-            exit_code::FOUND
-        }
+        Err(source) => Error::Signature { file: file.to_owned(), source }.report(),
     }
 }
 
 /// Verifies the signature beside the file and returns its trusted comment.
-fn verified(file: &Path, key: &str) -> Result<String, String> {
-    let key = PublicKey::from_base64(key).map_err(|error| format!("the public key is invalid: {error}"))?;
+fn verified(file: &Path, key: &str) -> Result<String, SignatureError> {
+    let key = PublicKey::from_base64(key).map_err(SignatureError::Key)?;
     let beside =
         PathBuf::from([file.as_os_str().to_owned(), OsString::from(".minisig")].into_iter().collect::<OsString>());
-    let signature = Signature::from_file(&beside).map_err(|error| format!("{}: {error}", beside.display()))?;
-    let bytes = fs::read(file).map_err(|error| error.to_string())?;
-    key.verify(&bytes, &signature, false).map_err(|error| format!("NOT SIGNED by this key: {error}"))?;
+    let signature = Signature::from_file(&beside).map_err(|reason| SignatureError::Unreadable { beside, reason })?;
+    let bytes = fs::read(file).map_err(SignatureError::File)?;
+    key.verify(&bytes, &signature, false).map_err(SignatureError::NotSigned)?;
     Ok(signature.trusted_comment().to_owned())
 }
 
@@ -59,11 +56,11 @@ MOLtRgdK6auk9RFrbUPFf0XwP45CpudLNGXxflxrrgzxJ2Y1bJ6jm0kV577a6hgRuRbp68y2+URGc0/8
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("SHA256SUMS");
         fs::write(&file, "test").unwrap();
-        assert!(verified(&file, KEY).unwrap_err().contains(".minisig"));
+        assert!(verified(&file, KEY).unwrap_err().to_string().contains(".minisig"));
         fs::write(folder.path().join("SHA256SUMS.minisig"), SIGNATURE).unwrap();
-        assert_eq!(verified(&file, KEY).as_deref(), Ok("reflex 0.1.0"));
+        assert_eq!(verified(&file, KEY).unwrap(), "reflex 0.1.0");
         fs::write(&file, "tesT").unwrap();
-        assert!(verified(&file, KEY).unwrap_err().starts_with("NOT SIGNED"));
-        assert!(verified(&file, "RWQ").unwrap_err().starts_with("the public key is invalid"));
+        assert!(verified(&file, KEY).unwrap_err().to_string().starts_with("NOT SIGNED"));
+        assert!(verified(&file, "RWQ").unwrap_err().to_string().starts_with("the public key is invalid"));
     }
 }

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use reflex_agents::Agent;
 use reflex_host::state_folder::obstacle;
 use reflex_host::{Context, Counts, Mode, RunChanges, Starts, WatchedRun};
-use reflex_supervise::{Scope, Supervision, is_below_supervisor, occupied, probe};
+use reflex_supervise::{ProbeError, Scope, Supervision, is_below_supervisor, occupied, probe};
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) enum Supervisor {
     /// By a run above this one.
     Above,
     /// This system cannot supervise, for this reason; the person accepts that.
-    Absent(String),
+    Absent(ProbeError),
 }
 
 /// The program of a run.

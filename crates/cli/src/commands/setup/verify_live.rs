@@ -14,7 +14,7 @@ use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, so
 use reflex_host::person::{at_terminal, no_agent_above};
 use reflex_host::{Context, Mode, Wiring, in_new_process_group, timestamp};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 use std::process::{Command, Stdio};
 
 /// Whether `verify` is about real clients.
@@ -161,7 +161,7 @@ fn tried(context: &Context, agent: &'static str, title: &'static str, consent: C
             }
             Tried { agent, title, leaves: plan.leaves(), against, beside, counts: true, end: End::Driven(proof) }
         }
-        Err(problem) => refused(problem, format!("reflex doctor --agent {agent}")),
+        Err(error) => refused(error.to_string(), format!("reflex doctor --agent {agent}")),
     }
 }
 
@@ -194,20 +194,33 @@ fn may_start(context: &Context, plan: &Plan, title: &str, consent: Consent) -> R
     if confirmed("Start it? [y/N] ") { Ok(()) } else { Err(declined()) }
 }
 
+/// The separate process that drives a client gives no proof.
+#[derive(Debug, thiserror::Error)]
+enum DriveError {
+    #[error("the network can be switched neither off nor on")]
+    Network,
+    #[error("reflex cannot start itself: {0}")]
+    NotStarted(io::Error),
+    /// The path of this program is not known, or the process is lost.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// In the words of the process.
+    #[error("{0}")]
+    Failed(String),
+}
+
 /// Drives the client in a separate process, out of reach of the terminal's signals. That process ends the client as
 /// soon as its parent stops waiting, for whatever reason.
-fn driven_apart(context: &Context, agent: &str) -> Result<Proof, String> {
+fn driven_apart(context: &Context, agent: &str) -> Result<Proof, DriveError> {
     match drive_once(context, agent, "off")? {
         Some(proof) => Ok(proof),
-        None => {
-            drive_once(context, agent, "on")?.ok_or_else(|| "the network can be switched neither off nor on".into())
-        }
+        None => drive_once(context, agent, "on")?.ok_or(DriveError::Network),
     }
 }
 
 /// Returns `None` if the network cannot be switched to this state.
-fn drive_once(context: &Context, agent: &str, network: &str) -> Result<Option<Proof>, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+fn drive_once(context: &Context, agent: &str, network: &str) -> Result<Option<Proof>, DriveError> {
+    let program = std::env::current_exe()?;
     let mut command = Command::new(program);
     if let Some(home) = context.folders().chosen_home() {
         command.arg("--home").arg(home);
@@ -215,17 +228,17 @@ fn drive_once(context: &Context, agent: &str, network: &str) -> Result<Option<Pr
     command.args(["verify", "--driven", agent, network]);
     in_new_process_group(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("reflex cannot start itself: {error}"))?;
+    let mut child = command.spawn().map_err(DriveError::NotStarted)?;
     let held = child.stdin.take();
     let mut stdout = String::new();
     let read = child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut stdout));
-    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let output = child.wait_with_output()?;
     drop((held, read));
     if output.status.code() == Some(i32::from(CANNOT)) {
         return Ok(None);
     }
     let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Proof::of_json(&stdout).map(Some).ok_or(complaint)
+    Proof::of_json(&stdout).map(Some).ok_or(DriveError::Failed(complaint))
 }
 
 /// Entry point of the separate process.

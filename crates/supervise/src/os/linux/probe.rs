@@ -1,6 +1,7 @@
 //! Tries the mechanism on this system.
 
 use super::supervisor::Supervision;
+use crate::error::ProbeError;
 use crate::scope::Scope;
 use crate::start::{Answer, Judge, Start};
 use std::io;
@@ -18,8 +19,8 @@ impl Judge for All {
 /// Supervises a shell that does nothing.
 ///
 /// # Errors
-/// A reason why this system cannot supervise, as a part of a sentence.
-pub fn probe() -> Result<(), String> {
+/// This system cannot supervise.
+pub fn probe() -> Result<(), ProbeError> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", ":"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let ended = Supervision::start(&mut shell, Scope::Starts(Arc::new(All))).and_then(|(supervision, mut child)| {
@@ -28,21 +29,17 @@ pub fn probe() -> Result<(), String> {
     });
     match ended {
         Ok(true) => Ok(()),
-        Ok(false) => {
-            Err("this system does not let a process follow the programs below it (`kernel.yama.ptrace_scope` \
-                          above 1, or the profile of a container)"
-                .into())
-        }
-        Err(error) => Err(why(&error)),
+        Ok(false) => Err(ProbeError::NotFollowed),
+        Err(error) => Err(of_filter(error)),
     }
 }
 
 /// The reason why the filter could not be installed.
-pub(super) fn why(error: &io::Error) -> String {
+fn of_filter(error: io::Error) -> ProbeError {
     match error.raw_os_error() {
-        Some(libc::EBUSY) => "another program supervises the starts here already".into(),
-        Some(libc::EINVAL | libc::ENOSYS) => "the kernel is older than 5.19, or built without seccomp".into(),
-        Some(libc::EPERM | libc::EACCES) => "this system forbids seccomp filters to this process".into(),
-        _ => format!("no filter can be installed: {error}"),
+        Some(libc::EBUSY) => ProbeError::Occupied,
+        Some(libc::EINVAL | libc::ENOSYS) => ProbeError::OldKernel,
+        Some(libc::EPERM | libc::EACCES) => ProbeError::Forbidden,
+        _ => ProbeError::Filter(error),
     }
 }

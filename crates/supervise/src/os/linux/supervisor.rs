@@ -338,7 +338,7 @@ impl Shared {
         match judge.judge(&start) {
             Answer::Run if !self.follows => self.listener.go_on(id),
             Answer::Run => self.follow(followed, Ok(())),
-            Answer::End(why) => self.follow(followed, Err(why)),
+            Answer::End(why) => self.follow(followed, Err(Ended::Judged(why))),
             Answer::Refuse(why) => {
                 self.remember_refused(start);
                 self.refuse(id, process, &why);
@@ -348,7 +348,7 @@ impl Shared {
 
     /// Lets a start happen up to the first instruction. Ends the process there if the start was refused, or if another
     /// image was loaded and is refused.
-    fn follow(&self, followed: Followed<'_>, judged: Result<(), String>) {
+    fn follow(&self, followed: Followed<'_>, judged: Result<(), Ended>) {
         let Followed { notification, process, .. } = followed;
         if let Err(error) = tracer::seize(notification.thread) {
             if error.raw_os_error() != Some(libc::ESRCH) {
@@ -362,7 +362,7 @@ impl Shared {
             Stop::Loaded(thread) => match judged.and_then(|()| followed.compare()) {
                 Ok(()) => tracer::detach(thread, 0),
                 Err(why) => {
-                    notice::write(process, &why);
+                    notice::write(process, &why.to_string());
                     tracer::kill(thread);
                 }
             },
@@ -393,6 +393,16 @@ impl Shared {
     }
 }
 
+/// The reason why a loaded program is killed before its first instruction.
+#[derive(Debug, thiserror::Error)]
+enum Ended {
+    #[error("the program cannot be looked at: {0}")]
+    Unseen(io::Error),
+    /// In the words of the judge.
+    #[error("{0}")]
+    Judged(String),
+}
+
 /// A start that is followed to its first instruction.
 #[derive(Clone, Copy)]
 struct Followed<'s> {
@@ -404,15 +414,14 @@ struct Followed<'s> {
 
 impl Followed<'_> {
     /// Judges what was loaded if it is not what was judged before.
-    fn compare(&self) -> Result<(), String> {
-        let loaded =
-            Image::loaded(self.process).map_err(|error| format!("the program cannot be looked at: {error}"))?;
+    fn compare(&self) -> Result<(), Ended> {
+        let loaded = Image::loaded(self.process).map_err(Ended::Unseen)?;
         if loaded.is(self.expected) {
             return Ok(());
         }
         match self.judge.judge(&loaded.as_start(self.process)) {
             Answer::Run => Ok(()),
-            Answer::Refuse(why) | Answer::End(why) => Err(why),
+            Answer::Refuse(why) | Answer::End(why) => Err(Ended::Judged(why)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Cues: word sequences or literal texts that identify an order to a model.
 
 use super::meanings;
+use crate::compile::error::{EntryError, SourceError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ const APART: u32 = 40;
 /// The tables of the cues: `all` holds the cues, `first` maps the first word of a cue to its cues, `text` maps each
 /// literal text to its cue, and `together` holds the bits of each combination of meanings, its cue, and the bits that
 /// must be absent.
-pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value, String> {
+pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value, SourceError> {
     let mut together: Vec<Value> = Vec::new();
     let mut first: Map<String, Value> = Map::new();
     let mut texts: Vec<Value> = Vec::new();
@@ -61,7 +62,7 @@ pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value
             known.as_array_mut().into_iter().for_each(|list| list.push(json!(index)));
         }
         if let Some(name) = cue.together.iter().chain(&cue.without).find(|name| !known.contains_key(*name)) {
-            return Err(format!("{}: no word of `library/injection-lexicon` means `{name}`", cue.name));
+            return Err(SourceError::in_entry(&cue.name, EntryError::UnknownMeaning(name.clone())));
         }
         let bits = meanings::bits(cue.together.iter().map(String::as_str), known);
         let without = meanings::bits(cue.without.iter().map(String::as_str), known);

@@ -1,6 +1,7 @@
 //! Places at which programs take a password: an entry of `library/logins`.
 
 use super::map::put;
+use crate::compile::error::{EntryError, SourceError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -38,9 +39,10 @@ pub(super) struct Login {
 }
 
 impl Login {
-    pub(super) fn lower(&self) -> Result<Value, String> {
+    pub(super) fn lower(&self) -> Result<Value, SourceError> {
         if self.options.is_empty() && self.last == 0 && !self.input {
-            return Err(format!("{}: one of `options`, `last` and `input`", self.programs.join(" ")));
+            let ways = EntryError::OneOf("`options`, `last` and `input`");
+            return Err(SourceError::in_entry(&self.programs.join(" "), ways));
         }
         let mut node = Map::new();
         put(&mut node, "with", json!(self.with));

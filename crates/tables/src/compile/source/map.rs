@@ -1,11 +1,12 @@
 //! Insertion into maps without duplicate keys and empty values.
 
+use crate::compile::error::SourceError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-pub(super) fn once(map: &mut BTreeMap<String, Value>, name: String, value: Value) -> Result<(), String> {
+pub(super) fn once(map: &mut BTreeMap<String, Value>, name: String, value: Value) -> Result<(), SourceError> {
     match map.insert(name.clone(), value) {
-        Some(_) => Err(format!("`{name}` is defined twice")),
+        Some(_) => Err(SourceError::Twice(name)),
         None => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! Meanings: the words, in many languages, for one idea that occurs in orders to a model.
 
+use crate::compile::error::SourceError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ pub(super) struct Meaning {
 }
 
 /// Maps each meaning to the number of its bit.
-pub(super) fn names(meanings: &[Meaning]) -> Result<BTreeMap<String, u32>, String> {
+pub(super) fn names(meanings: &[Meaning]) -> Result<BTreeMap<String, u32>, SourceError> {
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
     for name in meanings.iter().flat_map(|meaning| &meaning.means) {
         let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
@@ -47,7 +48,7 @@ pub(super) fn names(meanings: &[Meaning]) -> Result<BTreeMap<String, u32>, Strin
     }
     match known.len() <= MAX_MEANINGS {
         true => Ok(known),
-        false => Err(format!("more than {MAX_MEANINGS} meanings")),
+        false => Err(SourceError::TooManyMeanings(MAX_MEANINGS)),
     }
 }
 

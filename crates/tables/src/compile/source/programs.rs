@@ -1,6 +1,7 @@
 //! The syntax of a program's arguments and their effects: an entry of `library/programs`.
 
 use super::map::put;
+use crate::compile::error::EntryError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -152,7 +153,7 @@ impl Program {
         if caseless { self.name.to_lowercase() } else { self.name.clone() }
     }
 
-    pub(super) fn lower(self) -> Result<Value, String> {
+    pub(super) fn lower(self) -> Result<Value, EntryError> {
         Subcommand {
             style: self.style,
             leading: self.leading,
@@ -170,7 +171,7 @@ impl Program {
 }
 
 impl Subcommand {
-    pub(super) fn lower(mut self) -> Result<Value, String> {
+    pub(super) fn lower(mut self) -> Result<Value, EntryError> {
         let mut node = Map::new();
         let style = match self.style {
             Style::Mixed => None,
@@ -195,7 +196,9 @@ impl Subcommand {
         put(&mut node, "piped", self.piped.map_or(Value::Null, Value::from));
         let mut commands = Map::new();
         for (names, subcommand) in self.commands {
-            let lowered = subcommand.lower().map_err(|problem| format!("{names}: {problem}"))?;
+            let lowered = subcommand
+                .lower()
+                .map_err(|problem| EntryError::Subcommand { names: names.clone(), source: Box::new(problem) })?;
             for name in names.split(' ') {
                 commands.insert(name.into(), lowered.clone());
             }
@@ -236,7 +239,7 @@ fn is_several(word: &str) -> bool {
 /// The last word describes the value: none, `NAME` one value, `NAME+NAME` two words (or more), `[NAME]` an optional
 /// joined value, `…;` all words up to `;` or `+`, `...` all following words. The name `-NUM` matches any number after a
 /// dash.
-fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
+fn options(written: &BTreeMap<String, String>) -> Result<Value, EntryError> {
     let mut map = Map::new();
     for (key, spelling) in written {
         let mut names: Vec<&str> = spelling.split_whitespace().collect();
@@ -247,12 +250,12 @@ fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
             Some(last) if is_several(last) => "several",
             Some(last) if last.starts_with(|c: char| c.is_ascii_uppercase()) => "one",
             Some(_) => "none",
-            None => return Err(format!("option `{key}` has no spelling")),
+            None => return Err(EntryError::NoSpelling(key.clone())),
         };
         let last = if value == "none" { None } else { names.pop() };
         let count = last.map_or(0, |last| last.split('+').count());
         if names.is_empty() {
-            return Err(format!("option `{key}` has no name in `{spelling}`"));
+            return Err(EntryError::NoOptionName { key: key.clone(), spelling: spelling.clone() });
         }
         for name in names {
             let mut option = json!({"key": key, "value": value});
@@ -261,7 +264,7 @@ fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
             }
             let taken = map.insert(name.into(), option);
             if taken.is_some() {
-                return Err(format!("option name `{name}` is used twice"));
+                return Err(EntryError::OptionNameTwice(name.into()));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Meanings of the words in a tool's name and of its argument keys, lowered to one map per kind of word.
 
 use super::map::once;
+use crate::compile::error::{EntryError, SourceError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -56,23 +57,26 @@ impl Tables {
     ///
     /// # Errors
     /// A word that already has a meaning.
-    pub(super) fn add(&mut self, words: Words) -> Result<(), String> {
+    pub(super) fn add(&mut self, words: Words) -> Result<(), SourceError> {
         let map = match words.of {
             WordKind::Verb => &mut self.verbs,
             WordKind::Object => &mut self.objects,
             WordKind::Key => &mut self.keys,
-            WordKind::Operation => return self.add_operation(&words),
+            WordKind::Operation => {
+                let added = self.add_operation(&words);
+                return added.map_err(|problem| SourceError::in_entry(&words.name, problem));
+            }
         };
         words.words.into_iter().try_for_each(|word| once(map, word, words.name.as_str().into()))
     }
 
     /// Operations are indexed by the words of their first group.
-    fn add_operation(&mut self, words: &Words) -> Result<(), String> {
+    fn add_operation(&mut self, words: &Words) -> Result<(), EntryError> {
         let groups = |groups: &[String]| groups.iter().map(|group| choices(group)).collect::<Vec<_>>();
         let required = groups(&words.says);
-        let first = required.first().ok_or("an operation has no words")?;
+        let first = required.first().ok_or(EntryError::NoWords)?;
         if words.line.is_empty() {
-            return Err(format!("the operation `{}` has no line", words.name));
+            return Err(EntryError::NoLine);
         }
         let needs = groups(&words.needs);
         let line = words.line.iter().map(|piece| lower_piece(piece)).collect::<Result<Vec<_>, _>>()?;
@@ -95,16 +99,16 @@ fn choices(group: &str) -> Vec<String> {
 
 /// Parses `-v {binds|volumes}` into the text before the value, the form of the value, the keys that hold it, and the
 /// text after it.
-fn lower_piece(piece: &str) -> Result<Value, String> {
+fn lower_piece(piece: &str) -> Result<Value, EntryError> {
     let Some((before, rest)) = piece.split_once('{') else { return Ok(json!({"before": piece})) };
-    let (slot, after) = rest.split_once('}').ok_or_else(|| format!("`{piece}` has no end"))?;
+    let (slot, after) = rest.split_once('}').ok_or_else(|| EntryError::OpenPiece(piece.into()))?;
     let (how, slot) = match slot.chars().next() {
         Some('?') => ("flag", slot.trim_start_matches('?')),
         Some('!') => ("raw", slot.trim_start_matches('!')),
         Some('+') => ("spoken", slot.trim_start_matches('+')),
         Some('=') => ("said", slot.trim_start_matches('=')),
         Some(_) => ("word", slot),
-        None => return Err(format!("`{piece}` names no key")),
+        None => return Err(EntryError::NoKey(piece.into())),
     };
     Ok(json!({"before": before, "how": how, "keys": choices(slot), "after": after}))
 }

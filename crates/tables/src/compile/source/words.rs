@@ -1,5 +1,6 @@
 //! Word lists for judging a text: an entry of `library/words`.
 
+use crate::compile::error::{EntryError, SourceError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -33,11 +34,11 @@ impl WordList {
     ///
     /// # Errors
     /// A duplicate word.
-    pub(super) fn lower(&self) -> Result<Value, String> {
+    pub(super) fn lower(&self) -> Result<Value, SourceError> {
         let mut words = Map::new();
         for word in &self.words {
             if words.insert(word.clone(), Value::Bool(true)).is_some() {
-                return Err(format!("{}: duplicate word `{word}`", self.name));
+                return Err(SourceError::in_entry(&self.name, EntryError::DuplicateWord(word.clone())));
             }
         }
         let compare = match self.compare {

@@ -1,6 +1,7 @@
 //! Keeps a workspace's reflexes accepted after a person adds one, without accepting anything unseen.
 
 use super::here::Here;
+use crate::error::Error;
 use crate::terminal::consent::Consent;
 use reflex_host::catalog::{Home, Package};
 use reflex_host::layers::{Offer, trust};
@@ -21,7 +22,7 @@ impl Before {
     }
 
     /// Accepts the current files if they consist of the files accepted before and this package. Returns whether it did.
-    pub(super) fn with(self, here: &Here, home: &Home, package: Option<&Package>, by: &str) -> Result<bool, String> {
+    pub(super) fn with(self, here: &Here, home: &Home, package: Option<&Package>, by: &str) -> Result<bool, Error> {
         let Some(mut seen) = self.0 else { return Ok(false) };
         // A user's own list is not subject to this acceptance.
         let Some(offer) = offered(here, home) else { return Ok(true) };
@@ -39,9 +40,9 @@ impl Before {
         }
         let what = package.map_or("reflexes remove".to_owned(), |package| format!("reflexes add {}", package.name));
         let store = here.host.store();
-        let signer = Consent::sign(&store, "Accept it for this workspace?").map_err(|error| error.to_string())?;
+        let signer = Consent::sign(&store, "Accept it for this workspace?")?;
         let Some(signer) = signer else { return Ok(false) };
-        trust::accept(&store, &offer.approval(by, &what), &signer).map_err(|error| format!("cannot write: {error}"))?;
+        trust::accept(&store, &offer.approval(by, &what), &signer).map_err(Error::State)?;
         Ok(true)
     }
 }

@@ -1,8 +1,5 @@
-//! Context of the commands about reflexes, and their error output.
+//! Context of the commands about reflexes.
 
-use crate::exit_code;
-use crate::terminal::output::complain;
-use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::catalog::Home;
@@ -32,10 +29,4 @@ impl Here {
     pub(super) fn of_user(&self) -> Home {
         Home::of_user(self.host.folders())
     }
-}
-
-/// Reports a problem at the terminal and returns the exit status.
-pub(super) fn failed(problem: &str) -> u8 {
-    complain(&visible(problem));
-    exit_code::FOUND
 }

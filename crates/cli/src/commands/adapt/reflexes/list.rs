@@ -1,6 +1,7 @@
 //! `reflexes list`: lists the reflexes of a folder, and whether each still matches the added version.
 
-use super::here::{Here, failed};
+use super::here::Here;
+use crate::error::Error;
 use crate::exit_code;
 use crate::terminal::output::print;
 use crate::terminal::visible::visible;
@@ -37,7 +38,7 @@ pub(super) fn run(context: &Context, matches: &ArgMatches) -> u8 {
             Ok(entries) => {
                 rows.extend(entries.into_iter().map(|entry| row((&here, home), layer, (entry, of_folder))));
             }
-            Err(problem) => return failed(&problem),
+            Err(error) => return Error::from(error).report(),
         }
     }
     if matches.get_flag("json") {
@@ -71,7 +72,7 @@ fn row((here, home): (&Here, &Home), layer: &'static str, (entry, of_folder): (E
     let entry_origin = Origin::named(&entry.source, &home.folder);
     let package = home.installed(&entry.source);
     let (version, answers, state) = match &package {
-        Err(problem) => (String::new(), String::new(), problem.clone()),
+        Err(problem) => (String::new(), String::new(), problem.to_string()),
         Ok(package) => {
             let answers = package.capability("decisions").unwrap_or_default().join(" ");
             let mut state = state(locked.as_ref(), &package.digest()).to_owned();

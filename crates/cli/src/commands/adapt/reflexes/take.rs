@@ -1,8 +1,9 @@
 //! `reflexes add`, `remove`, `update`: only a person who saw the change changes what decides over calls.
 
 use super::accept::Before;
-use super::here::{Here, failed};
+use super::here::Here;
 use super::show;
+use crate::error::{Error, ReflexError};
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::confirm::confirmed;
@@ -23,7 +24,7 @@ pub(super) fn add(context: &Context, matches: &ArgMatches) -> u8 {
     let here = Here::new(context);
     let wanted = match wanted(matches, &here) {
         Ok(wanted) => wanted,
-        Err(problem) => return failed(&problem),
+        Err(error) => return error.report(),
     };
     // A failed reflex of a pack stops the reflexes after it.
     for (source, with) in wanted {
@@ -34,7 +35,7 @@ pub(super) fn add(context: &Context, matches: &ArgMatches) -> u8 {
                 exit_code::OK
             }
             Ok(plan) => carry_out(&here, &plan),
-            Err(problem) => failed(&problem),
+            Err(error) => error.report(),
         };
         if done != exit_code::OK {
             return done;
@@ -44,19 +45,19 @@ pub(super) fn add(context: &Context, matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the reflexes to add, with their options. A pack yields each of its reflexes.
-fn wanted(matches: &ArgMatches, here: &Here) -> Result<Vec<(String, Option<Value>)>, String> {
+fn wanted(matches: &ArgMatches, here: &Here) -> Result<Vec<(String, Option<Value>)>, Error> {
     let source = text(matches, "source");
     let with = match matches.get_one::<String>("with") {
         None => None,
         Some(text) => match serde_json::from_str(text) {
             Ok(with @ Value::Object(_)) => Some(with),
-            Ok(_) => return Err("--with takes a JSON object".into()),
-            Err(error) => return Err(format!("--with takes a JSON object: {error}")),
+            Ok(_) => return Err(ReflexError::OptionsNotObject.into()),
+            Err(error) => return Err(ReflexError::OptionsNotJson(error).into()),
         },
     };
     let Some(pack) = pack(&here.cwd.join(source))? else { return Ok(vec![(source.to_owned(), with)]) };
     if pack.reflexes.is_empty() {
-        return Err(format!("the pack `{}` holds no reflexes", pack.name));
+        return Err(ReflexError::EmptyPack(pack.name).into());
     }
     if !pack.besides.is_empty() {
         let besides = pack.besides.join(", ");
@@ -78,16 +79,16 @@ struct Plan {
     with: Option<Value>,
 }
 
-fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>)) -> Result<Plan, String> {
+fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>)) -> Result<Plan, Error> {
     let home = here.home(matches);
     // `./x` may also be relative to the folder of the list.
     let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
     let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
     let origin = Origin::named(written, base)?;
-    let package = fetched(here, &origin)?;
+    let package = fetch(here, &origin)?;
     let wrong = problems(&package, with.as_ref());
     if !wrong.is_empty() {
-        return Err(format!("this reflex cannot be added: {}", wrong.join("; ")));
+        return Err(ReflexError::Faulty(wrong).into());
     }
     let listed = home.entries()?;
     let source = in_place(&home, &origin);
@@ -97,10 +98,7 @@ fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>
             && !may_replace(&home, entry, &package)
     });
     if taken && !matches!(origin, Origin::Official(_)) {
-        return Err(format!(
-            "another reflex `{0}` is listed already; `reflex reflexes remove {0}` first",
-            package.name
-        ));
+        return Err(ReflexError::Listed(package.name).into());
     }
     Ok(Plan { home, origin, package, with })
 }
@@ -117,12 +115,12 @@ fn may_replace(home: &Home, entry: &Entry, package: &Package) -> bool {
 }
 
 /// Fetches a package. Only a person fetches from another machine: the request itself discloses something to it.
-fn fetched(here: &Here, origin: &Origin) -> Result<Package, String> {
+fn fetch(here: &Here, origin: &Origin) -> Result<Package, Error> {
     if !origin.is_remote() {
-        return origin.here();
+        return Ok(origin.here()?);
     }
     let person = person(&here.host.store(), "reflexes add", &origin.shown());
-    origin.fetch(&person.ok_or_else(|| format!("not fetching {}", origin.shown()))?)
+    Ok(origin.fetch(&person.ok_or_else(|| ReflexError::NotFetched(origin.shown()))?)?)
 }
 
 fn carry_out(here: &Here, plan: &Plan) -> u8 {
@@ -139,23 +137,23 @@ fn carry_out(here: &Here, plan: &Plan) -> u8 {
         print("not added");
         return exit_code::FOUND;
     }
-    match taken(here, plan, &person.name) {
+    match take(here, plan, &person.name) {
         Ok(accepted) => {
             print(&format!("{name} is added{}", condition(accepted)));
             exit_code::OK
         }
-        Err(problem) => failed(&problem),
+        Err(error) => error.report(),
     }
 }
 
 /// Records the addition; returns whether everything listed there is now in force.
-fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
+fn take(here: &Here, plan: &Plan, by: &str) -> Result<bool, Error> {
     let (home, package) = (&plan.home, &plan.package);
     let before = Before::read(here, home);
     let digest = package.digest();
     let fields = json!({"reflex": package.name, "from": plan.origin.shown(), "digest": digest, "by": by,
         "capabilities": package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities"))});
-    record(&here.host.store(), "reflex-added", fields).map_err(|error| error.to_string())?;
+    record(&here.host.store(), "reflex-added", fields)?;
     let source = match (&plan.origin, in_place(home, &plan.origin)) {
         (Origin::Official(name), _) => name.clone(),
         (_, Some(source)) => source,
@@ -170,14 +168,14 @@ fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
 }
 
 /// Signs the access of a user's own reflex, if the user has a key. A project's reflex is accepted with its list.
-fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> {
+fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), Error> {
     let store = here.host.store();
     if home.folder.starts_with(&here.workspace) || *store.key_in_force() == InForce::Unprotected {
         return Ok(());
     }
-    let signer = Consent::sign(&store, "Let it reach what it asks for?").map_err(|error| error.to_string())?;
-    let signer = signer.ok_or("not added")?;
-    accept_reflex(&store, digest, by, &signer).map_err(|error| format!("cannot write: {error}"))
+    let signer = Consent::sign(&store, "Let it reach what it asks for?")?;
+    let signer = signer.ok_or(ReflexError::NotAdded)?;
+    accept_reflex(&store, digest, by, &signer).map_err(Error::State)
 }
 
 /// The step that a person still has to take.
@@ -216,7 +214,7 @@ pub(super) fn remove(context: &Context, matches: &ArgMatches) -> u8 {
     let home = here.home(matches);
     let entry = match home.named(text(matches, "name")) {
         Ok(entry) => entry,
-        Err(problem) => return failed(&problem),
+        Err(error) => return Error::from(error).report(),
     };
     let name = name_of(&entry.source).to_owned();
     let store = here.host.store();
@@ -228,19 +226,22 @@ pub(super) fn remove(context: &Context, matches: &ArgMatches) -> u8 {
     if !may_weaken(&store, "reflexes remove") {
         return exit_code::FOUND;
     }
-    let noted = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name}));
-    let done = noted.map_err(|error| error.to_string()).and_then(|()| {
-        let before = Before::read(&here, &home);
-        home.remove(&entry.source, &name)?;
-        before.with(&here, &home, None, &person.name)
-    });
-    match done {
+    match remove_one(&here, &home, &entry, &person.name) {
         Ok(accepted) => {
             print(&format!("{} is removed{}", visible(&name), condition(accepted)));
             exit_code::OK
         }
-        Err(problem) => failed(&problem),
+        Err(error) => error.report(),
     }
+}
+
+/// Records and carries out the removal; returns whether everything listed there is now in force.
+fn remove_one(here: &Here, home: &Home, entry: &Entry, by: &str) -> Result<bool, Error> {
+    let name = name_of(&entry.source);
+    record(&here.host.store(), "reflex-removed", json!({"reflex": name, "by": by}))?;
+    let before = Before::read(here, home);
+    home.remove(&entry.source, name)?;
+    before.with(here, home, None, by)
 }
 
 pub(super) fn update(context: &Context, matches: &ArgMatches) -> u8 {
@@ -250,22 +251,25 @@ pub(super) fn update(context: &Context, matches: &ArgMatches) -> u8 {
     let locked: Vec<Locked> =
         home.locked().into_iter().filter(|locked| wanted.is_none_or(|name| *name == locked.name)).collect();
     if locked.is_empty() {
-        let what = wanted.map_or("no reflexes added here".to_owned(), |name| format!("no reflex `{name}` here"));
         let lock = home.folder.join("reflexes.lock.json");
-        return failed(&format!("{what}: {} names none; `reflex reflexes add` writes it", lock.display()));
+        let error = match wanted {
+            Some(name) => ReflexError::Unknown { name: name.clone(), lock },
+            None => ReflexError::NoneAdded(lock),
+        };
+        return Error::from(error).report();
     }
     let mut worst = exit_code::OK;
     for one in &locked {
-        worst = worst.max(match renewed(&here, &home, one) {
+        worst = worst.max(match renew(&here, &home, one) {
             Ok(status) => status,
-            Err(problem) => failed(&format!("{}: {problem}", one.name)),
+            Err(error) => Error::about(&one.name, error).report(),
         });
     }
     worst
 }
 
 /// Checks one reflex for an update; a change needs a yes of its own.
-fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
+fn renew(here: &Here, home: &Home, locked: &Locked) -> Result<u8, Error> {
     let origin = Origin::named(&locked.from, &home.folder)?;
     // The author of a project's lock file chose the host that would be contacted.
     let is_theirs = origin.is_remote() && home.folder != here.of_user().folder;
@@ -276,9 +280,9 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
             return Ok(exit_code::FOUND);
         }
     }
-    let package = fetched(here, &origin)?;
+    let package = fetch(here, &origin)?;
     if package.name != locked.name {
-        return Err(format!("it is called `{}` now; add that, and remove this", package.name));
+        return Err(ReflexError::Renamed(package.name).into());
     }
     let copy = home.path(&locked.entry).filter(|_| home.is_copy(&locked.entry, &locked.name));
     let before = copy.and_then(|copy| Package::of_folder(&copy).ok());
@@ -289,7 +293,7 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     }
     let wrong = problems(&package, None);
     if !wrong.is_empty() {
-        return Err(wrong.join("; "));
+        return Err(ReflexError::FaultyNow(wrong).into());
     }
     show::card(&package, &origin.shown());
     if package.digest() == locked.digest {
@@ -305,7 +309,7 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
         return Ok(exit_code::FOUND);
     }
     let with = home.named(&locked.name).ok().and_then(|entry| entry.with);
-    let accepted = taken(here, &Plan { home: home.clone(), origin, package, with }, &person.name)?;
+    let accepted = take(here, &Plan { home: home.clone(), origin, package, with }, &person.name)?;
     print(&format!("{} is updated{}", visible(&locked.name), condition(accepted)));
     Ok(exit_code::OK)
 }

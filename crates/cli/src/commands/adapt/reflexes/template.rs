@@ -1,6 +1,7 @@
 //! `reflexes new`: creates a starter reflex with its manifest, its examples and the types.
 
-use super::here::{Here, failed};
+use super::here::Here;
+use crate::error::{Error, ReflexError};
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::output::print;
@@ -8,24 +9,29 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::Context;
 use reflex_host::catalog::{Home, Package, TYPES, is_name};
+use std::path::PathBuf;
 
 pub(super) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let name = text(matches, "name");
-    if !is_name(name) {
-        return failed(&format!("invalid name `{name}`: use the characters a-z, 0-9 and -"));
-    }
     let here = Here::new(context);
-    let home = Home::of_workspace(&here.workspace);
-    match Package::of_files(name, files(name)).and_then(|package| home.begin(&package, &[("tsconfig.json", TSCONFIG)]))
-    {
+    match begin(&here, name) {
         Ok(folder) => {
             let folder = folder.strip_prefix(&here.cwd).unwrap_or(&folder);
             let folder = visible(&folder.display().to_string());
             print(&format!("{folder} is yours now\n  reflex reflexes test {name}\n  reflex reflexes add {folder}"));
             exit_code::OK
         }
-        Err(problem) => failed(&problem),
+        Err(error) => error.report(),
     }
+}
+
+/// Writes the files of a new reflex and returns its folder.
+fn begin(here: &Here, name: &str) -> Result<PathBuf, Error> {
+    if !is_name(name) {
+        return Err(ReflexError::Name(name.to_owned()).into());
+    }
+    let package = Package::of_files(name, files(name))?;
+    Ok(Home::of_workspace(&here.workspace).begin(&package, &[("tsconfig.json", TSCONFIG)])?)
 }
 
 fn files(name: &str) -> Vec<(String, String)> {

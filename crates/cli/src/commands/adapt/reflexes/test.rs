@@ -1,9 +1,10 @@
 //! `reflexes test`: runs the examples of reflexes, or asks one about a call of any agent.
 
-use super::here::{Here, failed};
+use super::here::Here;
+use crate::error::{Error, ReflexError};
 use crate::exit_code;
 use crate::terminal::arguments::{flag, json, option, text};
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_host::Context;
@@ -35,52 +36,48 @@ pub(super) fn grammar() -> Command {
 pub(super) fn run(context: &Context, matches: &ArgMatches) -> u8 {
     let here = Here::new(context);
     let packages = match meant(matches, &here) {
-        Ok(packages) if packages.is_empty() => return failed("no reflex is listed here; name one, or its folder"),
         Ok(packages) => packages,
-        Err(problem) => return failed(&problem),
+        Err(error) => return error.report(),
     };
     match matches.get_one::<String>("call") {
         None => play_all(matches, &packages),
         Some(call) => match made_up(matches, call) {
             Ok(example) => ask_all(matches, &packages, &example),
-            Err(problem) => {
-                complain(&visible(&problem));
-                exit_code::USAGE
-            }
+            Err(error) => Error::from(error).report(),
         },
     }
 }
 
 /// Returns the reflexes named on the command line, else those listed here.
-fn meant(matches: &ArgMatches, here: &Here) -> Result<Vec<Package>, String> {
+fn meant(matches: &ArgMatches, here: &Here) -> Result<Vec<Package>, Error> {
     let homes = [Home::of_workspace(&here.workspace), here.of_user()];
     let words: Vec<&String> = matches.get_many::<String>("reflex").into_iter().flatten().collect();
     if words.is_empty() {
         let mut packages = Vec::new();
         for home in &homes {
             for entry in home.entries()? {
-                let with_source = |problem| format!("{}: {problem}", entry.source);
-                packages.push(home.installed(&entry.source).map_err(with_source)?);
+                let package = home.installed(&entry.source);
+                packages.push(package.map_err(|error| Error::about(&entry.source, error))?);
             }
         }
-        return Ok(packages);
+        return if packages.is_empty() { Err(ReflexError::NoneListed.into()) } else { Ok(packages) };
     }
     words.iter().map(|word| one(word, &homes, &here.cwd)).collect()
 }
 
 /// Finds a reflex: a listed one, a draft in this folder, an official one, or a path.
-fn one(word: &str, homes: &[Home; 2], cwd: &Path) -> Result<Package, String> {
+fn one(word: &str, homes: &[Home; 2], cwd: &Path) -> Result<Package, Error> {
     for home in homes {
         let listed = home.entries()?.into_iter().find(|entry| name_of(&entry.source) == word);
         if let Some(entry) = listed {
-            return home.installed(&entry.source);
+            return Ok(home.installed(&entry.source)?);
         }
         if let Some(begun) = home.begun(word) {
-            return Package::of_folder(&begun);
+            return Ok(Package::of_folder(&begun)?);
         }
     }
     // A test does not fetch anything.
-    Origin::named(word, cwd)?.here()
+    Ok(Origin::named(word, cwd)?.here()?)
 }
 
 fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
@@ -88,8 +85,8 @@ fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
     for package in packages {
         let all = match examples(package) {
             Ok(all) => all,
-            Err(problem) => {
-                wrong.push((package.name.clone(), String::new(), problem));
+            Err(error) => {
+                wrong.push((package.name.clone(), String::new(), error.to_string()));
                 continue;
             }
         };
@@ -98,7 +95,10 @@ fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
         }
         played += all.len();
         wrong.extend(all.iter().filter_map(|example| {
-            let problem = play(package, example).map_or_else(Some, |played| difference(example, &played))?;
+            let problem = match play(package, example) {
+                Ok(played) => difference(example, &played)?,
+                Err(error) => error.to_string(),
+            };
             Some((package.name.clone(), example.call.to_string(), problem))
         }));
     }
@@ -116,20 +116,17 @@ fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
 }
 
 /// Builds the call that the command line describes.
-fn made_up(matches: &ArgMatches, call: &str) -> Result<Example, String> {
+fn made_up(matches: &ArgMatches, call: &str) -> Result<Example, ReflexError> {
     let call = if call == "-" { read_input()? } else { call.to_owned() };
     let is_object = call.trim_start().starts_with('{');
-    let mut call = if is_object {
-        serde_json::from_str(&call).map_err(|error| format!("--call is not valid JSON: {error}"))?
-    } else {
-        Value::String(call)
-    };
+    let mut call =
+        if is_object { serde_json::from_str(&call).map_err(ReflexError::Call)? } else { Value::String(call) };
     if let Some(event) = matches.get_one::<String>("event") {
         call = with_event(call, event);
     }
     let with = match matches.get_one::<String>("with") {
         None => None,
-        Some(with) => Some(serde_json::from_str(with).map_err(|error| format!("--with is not valid JSON: {error}"))?),
+        Some(with) => Some(serde_json::from_str(with).map_err(ReflexError::OptionsOfTest)?),
     };
     Ok(Example { call, with, agent: Some(text(matches, "agent").to_owned()), ..Example::default() })
 }
@@ -148,10 +145,10 @@ fn with_event(call: Value, event: &str) -> Value {
     Value::Object(fields)
 }
 
-fn read_input() -> Result<String, String> {
+fn read_input() -> Result<String, ReflexError> {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text);
-    read.map(|_| text).map_err(|error| format!("cannot read the input: {error}"))
+    read.map(|_| text).map_err(ReflexError::Input)
 }
 
 /// Prints the answer of each reflex; the exit status is that of the strictest answer.
@@ -161,7 +158,7 @@ fn ask_all(matches: &ArgMatches, packages: &[Package], example: &Example) -> u8 
     for package in packages {
         let played = match play(package, example) {
             Ok(played) => played,
-            Err(problem) => return failed(&format!("{}: {problem}", package.name)),
+            Err(error) => return Error::about(&package.name, error).report(),
         };
         worst = worst.max(weight(&played));
         if matches.get_flag("json") {

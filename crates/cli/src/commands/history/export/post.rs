@@ -1,6 +1,7 @@
 //! Sends JSON to a collector on this machine. The collector forwards it to other machines with its own encryption and
 //! credentials: the guard has no credentials.
 
+use crate::error::CollectorError;
 use reflex_host::http::{Bounds, Request, send};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -27,24 +28,20 @@ impl Collector {
     /// Parses a URL such as `http://127.0.0.1:4318`.
     ///
     /// # Errors
-    /// A message: the URL has another scheme, or names another machine.
-    pub(super) fn parse(url: &str, usual: &str) -> Result<Collector, String> {
-        let rest = url.strip_prefix("http://").ok_or_else(|| {
-            "only http:// to a collector on this machine is supported, e.g. http://127.0.0.1:4318".to_owned()
-        })?;
+    /// The URL has another scheme, or names another machine.
+    pub(super) fn parse(url: &str, usual: &str) -> Result<Collector, CollectorError> {
+        let rest = url.strip_prefix("http://").ok_or(CollectorError::Scheme)?;
         let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
         let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         let path = if path.trim_matches('/').is_empty() { usual } else { path };
         if host.contains('@') || !plain(host) || !plain(path) {
-            return Err("not a collector URL".into());
+            return Err(CollectorError::Url);
         }
         let port = if host.ends_with(']') || !host.contains(':') { format!("{host}:80") } else { host.to_owned() };
-        let addresses: Vec<SocketAddr> =
-            port.to_socket_addrs().map_err(|error| format!("`{host}`: {error}"))?.collect();
+        let failed = |source| CollectorError::Host { host: host.to_owned(), source };
+        let addresses: Vec<SocketAddr> = port.to_socket_addrs().map_err(failed)?.collect();
         if addresses.is_empty() || !addresses.iter().all(|address| address.ip().is_loopback()) {
-            return Err(format!(
-                "`{host}` is not this machine, and nothing would be encrypted: send to a collector here, which passes it on"
-            ));
+            return Err(CollectorError::Elsewhere(host.to_owned()));
         }
         Ok(Collector { host: host.into(), path: path.into(), addresses })
     }
@@ -69,7 +66,7 @@ impl Collector {
     }
 
     fn once(&self, body: &str) -> io::Result<(u16, String)> {
-        let mut last = "no address".to_owned();
+        let mut last = None;
         for address in &self.addresses {
             let url = format!("http://{address}{}", self.path);
             match send(
@@ -77,9 +74,10 @@ impl Collector {
                 BOUNDS,
             ) {
                 Ok(answer) => return Ok((answer.status, answer.text)),
-                Err(problem) => last = problem,
+                Err(error) => last = Some(error),
             }
         }
+        let last = last.map_or("no address".to_owned(), |error| error.to_string());
         Err(io::Error::other(format!("{}: {last}", self.shown())))
     }
 }
@@ -91,8 +89,8 @@ mod tests {
     #[test]
     fn only_this_machine_is_a_collector() {
         let of = |url| Collector::parse(url, "/v1/logs").map(|collector| collector.shown());
-        assert_eq!(of("http://127.0.0.1:4318"), Ok("http://127.0.0.1:4318/v1/logs".into()));
-        assert_eq!(of("http://127.0.0.1:4318/x"), Ok("http://127.0.0.1:4318/x".into()));
+        assert_eq!(of("http://127.0.0.1:4318").unwrap(), "http://127.0.0.1:4318/v1/logs");
+        assert_eq!(of("http://127.0.0.1:4318/x").unwrap(), "http://127.0.0.1:4318/x");
         assert!(
             of("https://127.0.0.1").is_err() && of("http://192.0.2.1").is_err() && of("http://a@127.0.0.1").is_err()
         );
