@@ -15,6 +15,7 @@ pub(crate) use signature::SignatureError;
 use crate::exit_code;
 use reflex_host::answers::AnswerError;
 use reflex_host::catalog::{ListError, OriginError, PackError, PackageError, PlayError};
+use reflex_host::doctor::Trouble;
 use reflex_host::git_hooks::GitHookError;
 use reflex_host::lasting::SettleError;
 use reflex_host::layers::NamedError;
@@ -159,29 +160,13 @@ pub(crate) enum Error {
         /// The reason.
         source: io::Error,
     },
-    /// The state folder cannot be written, before anything else was.
-    #[error("{what}; no file was changed. Remedy: {remedy}")]
+    /// The state folder cannot be read or written, so the command ends before it does anything.
+    #[error("{}; {consequence}. Remedy: {}", trouble.what, trouble.fix)]
     StateFolder {
-        /// The obstacle.
-        what: String,
-        /// The remedy.
-        remedy: String,
-    },
-    /// A run that keeps what it destroys cannot write backups.
-    #[error("not started: {what}, so a backup could not be written. Remedy: {remedy}")]
-    Unkept {
-        /// The obstacle.
-        what: String,
-        /// The remedy.
-        remedy: String,
-    },
-    /// Earlier records exist and cannot be read, so that an empty answer would be false.
-    #[error("{what}, so earlier calls are not known. Remedy: {remedy}")]
-    UnreadableState {
-        /// The obstacle.
-        what: String,
-        /// The remedy.
-        remedy: String,
+        /// The obstacle, and the remedy.
+        trouble: Trouble,
+        /// The consequence, as a sentence without its period.
+        consequence: &'static str,
     },
     /// A call is in no list, because its file cannot be read.
     #[error("{} is damaged, so its call is not listed; delete that file: the call stays blocked", .0.display())]
@@ -347,8 +332,6 @@ impl Error {
             | Error::State(_)
             | Error::Unremoved { .. }
             | Error::StateFolder { .. }
-            | Error::UnreadableState { .. }
-            | Error::Unkept { .. }
             | Error::DamagedCall(_)
             | Error::WorkingDirectory(_) => Fault::Machine,
             Error::Untouched(_)

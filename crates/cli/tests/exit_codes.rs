@@ -34,11 +34,11 @@ well    tty     file    closed  damaged full
 64      -       -       -       -       -       rules check nofile
 64      -       -       -       -       -       policy backtest nofile
 64      -       -       -       -       -       verify --file nofile
-1       -       -       -       -       -       import nofile
+64      -       -       -       -       -       import nofile
 1       -       -       -       -       -       rules show nope/x
 1       -       -       -       -       -       reflexes add nope
 1       -       -       -       -       -       reflexes remove nope
-1       -       -       -       -       -       reflexes add ./nope
+64      -       -       -       -       -       reflexes add ./nope
 70      -       -       -       -       -       man /dev/null/x
 70      -       -       -       -       -       watch -- nofile
 0       -       0       0       0       0       check ls

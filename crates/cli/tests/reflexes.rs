@@ -227,16 +227,18 @@ fn npm_and_git_are_asked_only_for_what_is_named_so() {
 fn what_cannot_be_taken_is_refused_with_its_reason() {
     let here = Here::new();
     let folder = here.folder();
-    let check = |source: &str, reason: &str| {
+    let ends = |code: i32, source: &str, reason: &str| {
         let output = here.run(&["add", source]);
-        assert!(output.code == 1 && output.stderr.contains(reason), "{source}: {output:?}");
+        assert!(output.code == code && output.stderr.contains(reason), "{source}: {output:?}");
         assert!(!here.project.join(".reflex").exists(), "{source}");
     };
+    let is_wrong = |source: &str, reason: &str| ends(64, source, reason);
+    let check = |source: &str, reason: &str| ends(1, source, reason);
     check("no-force-psuh", "did you mean `no-force-push`?");
-    check("./nothing here", "the file or folder `./nothing here` does not exist");
-    check("npm:--global", "not a valid npm package name");
-    check("git+ext::sh -c id", "is not a repository address");
-    check(folder.join("README.md").to_str().unwrap(), "neither a module");
+    is_wrong("./nothing here", "the file or folder `./nothing here` does not exist");
+    is_wrong("npm:--global", "not a valid npm package name");
+    is_wrong("git+ext::sh -c id", "is not a repository address");
+    is_wrong(folder.join("README.md").to_str().unwrap(), "neither a module");
     let broken = |change: &dyn Fn(&mut Value), reason: &str| {
         let mut changed = manifest();
         change(&mut changed);
@@ -358,7 +360,7 @@ fn a_new_reflex_passes_its_own_examples() {
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples run, 0 failed\n");
     assert_eq!(here.run(&["new", "calm"]).code, 1);
-    assert_eq!(here.run(&["new", "../up"]).code, 1);
+    assert_eq!(here.run(&["new", "../up"]).code, 64);
     assert_eq!(here.config(), Value::Null);
 }
 
@@ -380,7 +382,7 @@ fn a_reflex_is_asked_about_a_call_of_any_agent() {
     assert_eq!(here.run(&["test", "scope-check", "--call", write, "--with", r#"{"allow": []}"#]).code, 2);
     assert_eq!(here.run(&["test", "ask-on-prod", "--call", "terraform apply"]).code, 3);
     assert_eq!(ask(&["--call", "{"]).code, 64);
-    assert_eq!(ask(&["--call", "{}"]).code, 1);
+    assert_eq!(ask(&["--call", "{}"]).code, 64);
     assert_eq!(here.run(&["test", "npm:left-pad"]).code, 1);
     assert!(!here.project.join(".reflex").exists());
 }
@@ -455,7 +457,7 @@ fn a_module_of_another_machine_is_fetched_for_a_person_only() {
         here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run()
     };
     let output = trusted(&format!("add {address}"), "/dev/null");
-    assert!(output.code == 1 && server.asked().is_empty(), "nobody vouches for the server: {output:?}");
+    assert!(output.code == 70 && server.asked().is_empty(), "nobody vouches for the server: {output:?}");
     let person = |words: &str| trusted(words, &quoted(&server.trusted));
     let output = person(&format!("add {address}"));
     assert_eq!(output.code, 0, "{output:?}");

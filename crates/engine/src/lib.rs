@@ -64,7 +64,7 @@ pub use model::world::{
     Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Survey, Surveyed, Unreadable, Untracked,
     World,
 };
-pub use policy::{Authority, Layer, Policy};
+pub use policy::{Authority, Layer, Policy, action_of};
 pub use reflex_shell as shell;
 pub use rules::condition::OPERATORS;
 pub use rules::field::MAX_PATTERN;

@@ -7,9 +7,10 @@ use crate::model::finding::TOO_MUCH;
 use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
 use crate::model::path;
 use crate::model::vouched::Vouched;
-use crate::text::excerpt::quoted_from_stranger;
+use crate::text::excerpt::{self, quoted_from_stranger};
 use reflex_shell::Command;
-use reflex_tables::{Node, Tables};
+use reflex_tables::views::{Allowance, LayerTables, Override, Policy as Preset, Role, UserPolicy, UserRule};
+use reflex_tables::{Tables, Texts, View};
 
 /// Owner of a layer's files, in ascending authority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +42,7 @@ pub struct Layer {
     /// Whether it may also loosen. A layer that no person has accepted only tightens.
     pub loosens: Vouched,
     /// `rules`, `triggers`, `policy`, in the format of the rule compiler.
-    pub tables: Tables,
+    pub tables: LayerTables<'static>,
     /// Errors in files that could not be compiled, one sentence each.
     pub problems: Vec<String>,
     /// Folder of its files.
@@ -54,8 +55,8 @@ impl Layer {
         self.authority == Authority::Project && !self.loosens.holds()
     }
 
-    fn policy(&self) -> Node<'static> {
-        self.tables.get("policy")
+    fn policy(&self) -> UserPolicy<'static> {
+        self.tables.policy()
     }
 
     /// Whether this layer may lower a finding. A core finding may only be lowered by the user or the administrator,
@@ -70,7 +71,7 @@ impl Layer {
 #[derive(Debug, Clone)]
 pub struct Policy {
     name: &'static str,
-    node: Node<'static>,
+    preset: Preset<'static>,
     layers: Vec<Layer>,
     /// Current time in minutes since 1970, for the expiry of allowances.
     minute: u32,
@@ -84,8 +85,8 @@ pub struct Policy {
 impl Policy {
     /// Returns the library's policy of this name.
     pub fn named(tables: Tables, name: &str) -> Option<Policy> {
-        let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
-        Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, session: None, tables })
+        let (name, preset) = tables.library().policies().entry(name)?;
+        Some(Policy { name, preset, layers: Vec::new(), minute: 0, insisted: false, session: None, tables })
     }
 
     /// Adds layers to the policy, at a time in minutes since 1970. Unless `insisted`, a layer's preset replaces the
@@ -115,19 +116,19 @@ impl Policy {
     pub(crate) fn roots(&self) -> impl Iterator<Item = (&'static str, Vouched)> {
         let of = |layer: &Layer| {
             let loosens = layer.loosens.clone();
-            layer.policy().get("allowed_roots").texts().map(move |root| (root, loosens.clone()))
+            layer.policy().allowed_roots().iter().map(move |root| (root, loosens.clone()))
         };
         self.layers.iter().flat_map(of)
     }
 
     fn presets(&self) -> impl Iterator<Item = (&Layer, &'static str)> {
-        let named = self.layers.iter().map(|layer| (layer, layer.policy().get("preset").text()));
+        let named = self.layers.iter().map(|layer| (layer, layer.policy().preset()));
         named.filter(|(_, name)| !name.is_empty() && !self.insisted)
     }
 
     /// The preset of this session.
-    fn of_session(&self) -> Option<Node<'static>> {
-        self.session.map(|name| self.preset(name)).filter(|preset| !preset.is_nil())
+    fn of_session(&self) -> Option<Preset<'static>> {
+        self.tables.library().policies().find(self.session?)
     }
 
     /// Determines the action for a finding. Appends the reasons from people's files to `why`.
@@ -150,9 +151,9 @@ impl Policy {
     /// Replaces a prompt by a refusal where a preset in force disables prompts.
     fn answered(&self, worth: PolicyAction, role: Option<&str>) -> PolicyAction {
         let of_role = role.into_iter().flat_map(|role| self.roles(role));
-        let named = of_role.map(|(_, entry)| entry.get("mode").text()).chain(self.presets().map(|(_, name)| name));
+        let named = of_role.map(|(_, entry)| entry.mode()).chain(self.presets().map(|(_, name)| name));
         let mut modes = named.map(|name| self.preset(name)).chain(self.of_session());
-        let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
+        let denies = self.preset.ask() == "deny" || modes.any(|mode| mode.ask() == "deny");
         if worth == PolicyAction::Ask && denies { PolicyAction::Deny } else { worth }
     }
 
@@ -163,29 +164,25 @@ impl Policy {
     }
 
     /// The entries for a role in all layers. They only tighten, because an agent may choose its role.
-    pub(crate) fn roles<'p>(&'p self, role: &'p str) -> impl Iterator<Item = (&'p Layer, Node<'static>)> {
-        let of = move |layer: &'p Layer| (layer, layer.policy().get("roles").get(role));
-        self.layers.iter().map(of).filter(|(_, entry)| !entry.is_nil())
+    pub(crate) fn roles<'p>(&'p self, role: &'p str) -> impl Iterator<Item = (&'p Layer, Role<'static>)> {
+        self.layers.iter().filter_map(move |layer| Some((layer, layer.policy().roles().find(role)?)))
     }
 
     /// The presets in force that ask about effects regardless of their severity.
-    pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Node<'static>> {
+    pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Preset<'static>> {
         let named = self.presets().map(|(_, name)| self.preset(name));
-        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, entry)| entry.get("mode").text());
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, entry)| entry.mode());
         let of_role = of_role.map(|name| self.preset(name));
-        let all = std::iter::once(self.node).chain(named).chain(of_role).chain(self.of_session());
-        let mut cautious: Vec<Node<'static>> = all.filter(|node| !node.get("asks").is_empty()).collect();
-        cautious.dedup_by_key(|node| node.record());
+        let all = std::iter::once(self.preset).chain(named).chain(of_role).chain(self.of_session());
+        let mut cautious: Vec<Preset<'static>> = all.filter(|preset| !preset.asks().is_empty()).collect();
+        cautious.dedup_by_key(|preset| preset.node().record());
         cautious
     }
 
     /// Whether a call may only run if its record is written.
     pub fn needs_record(&self) -> bool {
         let presets = self.presets().map(|(_, name)| self.preset(name));
-        std::iter::once(self.node)
-            .chain(presets)
-            .chain(self.of_session())
-            .any(|node| node.get("unrecorded").text() == "deny")
+        std::iter::once(self.preset).chain(presets).chain(self.of_session()).any(|preset| preset.unrecorded() == "deny")
     }
 
     /// The action for a possible loss after a copy was kept: a warning if every policy in force has one, unless a core
@@ -193,36 +190,33 @@ impl Policy {
     /// is made.
     pub(crate) fn worth_if_kept(&self, finding: &Finding, role: Option<&str>) -> Option<PolicyAction> {
         let presets = self.presets().map(|(_, name)| self.preset(name));
-        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, entry)| entry.get("mode").text());
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, entry)| entry.mode());
         let modes = of_role.filter(|name| !name.is_empty()).map(|name| self.preset(name));
-        let all = std::iter::once(self.node).chain(presets).chain(modes);
-        let kept = all.map(|node| PolicyAction::named(node.get("kept").text())).collect::<Option<Vec<_>>>()?;
+        let all = std::iter::once(self.preset).chain(presets).chain(modes);
+        let kept = all.map(|preset| PolicyAction::named(preset.kept())).collect::<Option<Vec<_>>>()?;
         let entries = self.layers.iter().filter_map(|layer| override_of(layer, &finding.id));
-        let asks = entries
-            .map(|entry| PolicyAction::named(entry.get("do").text()))
-            .any(|action| action >= Some(PolicyAction::Ask));
+        let asks =
+            entries.map(|entry| PolicyAction::named(entry.action())).any(|action| action >= Some(PolicyAction::Ask));
         let stays = asks || finding.tier == Tier::Core || finding.fixed.is_some();
         if stays { Some(PolicyAction::Ask) } else { kept.into_iter().max() }
     }
 
-    fn preset(&self, name: &str) -> Node<'static> {
-        self.tables.get("policies").get(name)
+    fn preset(&self, name: &str) -> Preset<'static> {
+        self.tables.library().policies().get(name)
     }
 
     fn by_severity(&self, finding: &Finding, role: Option<&str>) -> PolicyAction {
-        let worth = |node: Node<'_>| {
-            PolicyAction::named(node.get(finding.severity.name()).text()).unwrap_or(PolicyAction::Deny)
-        };
-        let usual = worth(self.node);
+        let worth = |preset| action_of(preset, finding.severity).unwrap_or(PolicyAction::Deny);
+        let usual = worth(self.preset);
         let mut stated = Combined::default();
         for (layer, name) in self.presets() {
-            let reason = layer.policy().get("reason").text();
+            let reason = layer.policy().reason();
             let worth = worth(self.preset(name));
             stated.add(worth < usual && layer.may_lower(finding, reason), worth);
         }
         for (_, entry) in role.into_iter().flat_map(|role| self.roles(role)) {
-            let mode = self.preset(entry.get("mode").text());
-            if !mode.is_nil() {
+            let mode = self.preset(entry.mode());
+            if !mode.is_absent() {
                 stated.add(false, worth(mode));
             }
         }
@@ -234,13 +228,12 @@ impl Policy {
 
     /// Explains that a preset lowers a core finding, in the words of its owner.
     fn lowering_preset(&self, finding: &Finding, worth: PolicyAction) -> Option<String> {
-        let usual = PolicyAction::named(self.node.get(finding.severity.name()).text())?;
+        let usual = action_of(self.preset, finding.severity)?;
         if finding.tier != Tier::Core || worth >= usual {
             return None;
         }
-        let (layer, name) =
-            self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().get("reason").text()))?;
-        let (owner, reason) = (layer.authority.name(), layer.policy().get("reason").text());
+        let (layer, name) = self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().reason()))?;
+        let (owner, reason) = (layer.authority.name(), layer.policy().reason());
         Some(format!("{}: {} by the {owner}'s preset {name}: {reason}", finding.id, worth.name()))
     }
 
@@ -249,20 +242,19 @@ impl Policy {
         let mut stated = Combined::default();
         for layer in &self.layers {
             let Some(entry) = override_of(layer, &finding.id) else { continue };
-            let worth = PolicyAction::named(entry.get("do").text()).unwrap_or(base);
-            if self.minute >= until(entry) {
+            let worth = PolicyAction::named(entry.action()).unwrap_or(base);
+            if self.minute >= entry.until().unwrap_or(u32::MAX) {
                 continue;
             }
             let lowered = worth < base;
-            let may =
-                lowered && layer.may_lower(finding, entry.get("reason").text()) && self.lets_lower(finding, worth);
+            let may = lowered && layer.may_lower(finding, entry.reason()) && self.lets_lower(finding, worth);
             let inert = lowered && !may;
-            let note = match entry.get("reason").text() {
+            let note = match entry.reason() {
                 _ if inert => " (it may not lower this, so it does not count)".to_owned(),
                 "" => String::new(),
                 reason => format!(": {reason}"),
             };
-            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), entry.get("at").text()));
+            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), entry.at()));
             stated.add(may, worth);
         }
         stated.over(base)
@@ -271,26 +263,26 @@ impl Policy {
     /// Whether the rule permits lowering its action.
     fn lets_lower(&self, finding: &Finding, worth: PolicyAction) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
-        let layers = self.layers.iter().filter(|layer| layer.authority.name() == subject);
-        let rule =
-            layers.map(|layer| layer.tables.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
-        let key = if worth == PolicyAction::Record { "fixed" } else { "undowngradable" };
-        finding.tier == Tier::Core || !rule.get(key).is_true()
+        let mut layers = self.layers.iter().filter(|layer| layer.authority.name() == subject);
+        let rule = layers.find_map(|layer| layer.tables.rules().find(name));
+        let is_kept =
+            |rule: UserRule<'_>| if worth == PolicyAction::Record { rule.fixed() } else { rule.undowngradable() };
+        finding.tier == Tier::Core || !rule.is_some_and(is_kept)
     }
 
     /// Applies an allowance that covers everything the finding is about.
     fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<PolicyAction> {
         for layer in &self.layers {
-            for entry in layer.policy().get("allow").items() {
-                let reason = entry.get("reason").text();
-                let covers = self.minute < until(entry) && covers(entry, finding, facts);
+            for entry in layer.policy().allow().iter() {
+                let reason = entry.reason();
+                let covers = self.minute < entry.until().unwrap_or(u32::MAX) && covers(entry, finding, facts);
                 let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                 if covers && layer.may_lower(finding, reason) {
-                    why.push(format!("{}: allowed by {}{because}", finding.id, entry.get("at").text()));
+                    why.push(format!("{}: allowed by {}{because}", finding.id, entry.at()));
                     return Some(PolicyAction::Record);
                 }
                 if covers && layer.loosens.so_far() {
-                    let at = entry.get("at").text();
+                    let at = entry.at();
                     why.push(format!(
                         "{}: not allowed by {at}: a core rule needs your own policy and a reason",
                         finding.id
@@ -329,38 +321,43 @@ impl Combined {
     }
 }
 
-/// The minute at which an entry expires.
-fn until(entry: Node<'_>) -> u32 {
-    let until = entry.get("until");
-    if until.is_nil() { u32::MAX } else { until.number() }
+/// Returns the action that a preset has for findings of a severity.
+pub fn action_of(preset: Preset<'_>, severity: Severity) -> Option<PolicyAction> {
+    PolicyAction::named(match severity {
+        Severity::Info => preset.info(),
+        Severity::Low => preset.low(),
+        Severity::Medium => preset.medium(),
+        Severity::High => preset.high(),
+        Severity::Critical => preset.critical(),
+    })
 }
 
 /// The layer's entry for a rule, by its full id or, for user rules, by its name.
-fn override_of(layer: &Layer, id: &str) -> Option<Node<'static>> {
-    let rules = layer.policy().get("overrides");
+fn override_of(layer: &Layer, id: &str) -> Option<Override<'static>> {
+    let rules = layer.policy().overrides();
     let name_in_layer = ["project/", "user/", "managed/"].iter().find_map(|subject| id.strip_prefix(subject));
-    [Some(id), name_in_layer].into_iter().flatten().map(|name| rules.get(name)).find(|entry| !entry.is_nil())
+    [Some(id), name_in_layer].into_iter().flatten().find_map(|name| rules.find(name))
 }
 
 /// Whether an allowance covers a finding. All conditions of the entry must hold.
-fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
+fn covers(entry: Allowance<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let Some(action) = finding.action else { return false };
     // The person who allowed the command has not seen the content of a file that it runs.
     let is_in_call = finding.effect.is_none_or(|effect| facts.is_in_call(effect));
     let command = || facts.sole_command(action).filter(|_| is_in_call);
-    let mut each = entry.entries().map(|(key, value)| match key {
-        "command" => is_in_call && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
-        "argv" => command().is_some_and(|command| begins(value, command)),
-        "glob" => {
-            command().is_some_and(|command| command_pattern::is(value.text(), &crate::text::excerpt::words(command)))
-        }
-        "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
-        "rule" => value.texts().any(|pattern| command_pattern::is(pattern, &finding.id)),
-        "in" => is_in_project(value.text(), facts.event),
-        _ => true,
-    });
-    let about = ["command", "argv", "glob", "path", "rule"].iter().any(|key| !entry.get(key).is_nil());
-    about && each.all(|holds| holds)
+    let has_text = |text: &str| facts.shell_text(action).is_some_and(|shell| shell.trim() == text.trim());
+    let fits = |pattern| command().is_some_and(|command| command_pattern::is(pattern, &excerpt::words(command)));
+    let lies_at = |patterns| finding.effect.is_some_and(|effect| facts.all_lie_at(effect, patterns));
+    let names_target = entry.command().is_some()
+        || entry.glob().is_some()
+        || [entry.argv(), entry.path(), entry.rule()].iter().any(|list| !list.is_absent());
+    names_target
+        && (entry.argv().is_absent() || command().is_some_and(|command| begins(entry.argv(), command)))
+        && entry.command().is_none_or(|text| is_in_call && has_text(text))
+        && entry.glob().is_none_or(fits)
+        && entry.folder().is_none_or(|folder| is_in_project(folder, facts.event))
+        && (entry.path().is_absent() || lies_at(entry.path()))
+        && (entry.rule().is_absent() || entry.rule().iter().any(|rule| command_pattern::is(rule, &finding.id)))
 }
 
 /// Whether the event's project lies in this folder.
@@ -373,9 +370,9 @@ fn is_in_project(folder: &str, event: &Event) -> bool {
 }
 
 /// Whether the command begins with these words.
-fn begins(wanted: Node<'_>, command: &Command) -> bool {
+fn begins(wanted: Texts<'_>, command: &Command) -> bool {
     let mut words = command.words.iter().map(|word| word.shown());
-    wanted.texts().all(|wanted| words.next().is_some_and(|word| word == wanted))
+    wanted.iter().all(|wanted| words.next().is_some_and(|word| word == wanted))
 }
 
 /// Finding for files that cannot be read: reported with every call that could do harm, and a prompt under a strict

@@ -4,6 +4,8 @@ use crate::pattern::Variables;
 use crate::policy::{Policy, policy_of};
 use crate::problem::{Level, Problem, Problems};
 use crate::rule::{Rule, rules_of};
+use reflex_tables::compile::check;
+use reflex_tables::views::LayerTables;
 use serde_json::{Map, Value, json};
 
 /// The content of a file.
@@ -69,6 +71,7 @@ pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) ->
         compiled.problems.extend(problems);
     }
     compiled.tree = tree(&compiled, &variables);
+    debug_assert_eq!(check::<LayerTables<'_>>(&compiled.tree), Ok(()));
     compiled
 }
 

@@ -7,7 +7,9 @@ use crate::problem::{Level, Problem, nearest};
 use crate::rule::Rule;
 use crate::rule_engine::core_rules;
 use reflex_engine::Tier;
-use serde_json::Value;
+use reflex_tables::compile::encode;
+use reflex_tables::views::{LayerTables, UserPolicy};
+use reflex_tables::{Field, root};
 
 /// The fields of each event besides the common ones.
 const FIELDS: [(&str, &[&str]); 7] = [
@@ -40,8 +42,11 @@ pub fn review(compiled: &Compiled, files: &[SourceFile], library: &[&str]) -> Ve
         }
         covered(rule, index, &enabled, &mut found);
     }
-    overrides(compiled, library, &mut found);
-    allowances(compiled, &enabled, &mut found);
+    // A tree that is too large for a blob is reported where it is loaded.
+    let blob = encode(&compiled.tree).unwrap_or_default();
+    let policy = LayerTables::read(root(&blob)).policy();
+    overrides(policy, compiled, library, &mut found);
+    allowances(policy, &enabled, &mut found);
     found.problems
 }
 
@@ -195,31 +200,28 @@ fn covered(rule: &Rule, index: usize, all: &[&Rule], found: &mut Found<'_>) {
 }
 
 /// Reports entries of `rules:` and `disabled_rules` for a rule that does not exist or that they cannot change.
-fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
-    let overrides = compiled.policy.node.get("overrides").and_then(Value::as_object);
-    for (name, entry) in overrides.into_iter().flatten() {
-        let at = entry.get("at").and_then(Value::as_str).unwrap_or("");
+fn overrides(policy: UserPolicy<'_>, compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
+    for (name, entry) in policy.overrides().entries() {
         let bare = ["project/", "user/", "managed/"].iter().find_map(|layer| name.strip_prefix(layer)).unwrap_or(name);
         let known_rule = compiled.rules.iter().find(|rule| rule.name == bare);
-        let off = matches!(entry.get("do").and_then(Value::as_str), Some("off" | "log"));
-        let reason = entry.get("reason").and_then(Value::as_str).unwrap_or("");
+        let off = matches!(entry.action(), "off" | "log");
         match known_rule {
             // With a reason, the user may change a core rule.
-            Some(rule) if rule.tier == Tier::Core && !reason.trim().is_empty() => {}
+            Some(rule) if rule.tier == Tier::Core && !entry.reason().trim().is_empty() => {}
             Some(rule) if off && !rule.may_be_disabled() => {
                 found.warn(
-                    at,
+                    entry.at(),
                     format!("the rule `{name}` may not be switched off"),
                     "its tier or its `override` forbids it",
                 );
             }
             Some(_) => {}
-            None if library.contains(&name.as_str()) || name != bare || is_built_in(name) => {}
+            None if library.contains(&name) || name != bare || is_built_in(name) => {}
             None => {
                 let known: Vec<&str> =
                     library.iter().copied().chain(compiled.rules.iter().map(|rule| rule.name.as_str())).collect();
                 let near = nearest(name, &known).map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
-                found.warn(at, format!("unknown rule `{name}`"), &near);
+                found.warn(entry.at(), format!("unknown rule `{name}`"), &near);
             }
         }
     }
@@ -233,17 +235,14 @@ fn is_built_in(name: &str) -> bool {
 }
 
 /// Reports allowances without effect, because a rule of the same layer blocks the command.
-fn allowances(compiled: &Compiled, rules: &[&Rule], found: &mut Found<'_>) {
-    let entries = compiled.policy.node.get("allow").and_then(Value::as_array);
-    for entry in entries.into_iter().flatten() {
-        let words: Vec<&str> =
-            entry.get("argv").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-        let at = entry.get("at").and_then(Value::as_str).unwrap_or("");
+fn allowances(policy: UserPolicy<'_>, rules: &[&Rule], found: &mut Found<'_>) {
+    for entry in policy.allow().iter() {
+        let words: Vec<&str> = entry.argv().iter().collect();
         let blocks =
             |rule: &&&Rule| rule.action == "block" && rule.conditions.len() == 1 && blocks(&rule.conditions, &words);
         if let Some(rule) = rules.iter().find(blocks).filter(|_| !words.is_empty()) {
             let message = format!("this allowance has no effect: `{}` at {} blocks it", rule.name, rule.at);
-            found.warn(at, message, "an allowance skips a question or a warning, never a block");
+            found.warn(entry.at(), message, "an allowance skips a question or a warning, never a block");
         }
     }
 }

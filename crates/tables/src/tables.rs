@@ -1,6 +1,8 @@
 //! A compiled blob as a set of named tables.
 
 use crate::node::{Node, root};
+use crate::view::Field;
+use crate::views::{LayerTables, Library};
 
 /// The compiled library, or a user's compiled files. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,24 @@ impl Tables {
     /// Returns the table of this name; [`Node::NIL`] if it does not exist.
     pub fn get(self, name: &str) -> Node<'static> {
         self.0.get(name)
+    }
+
+    /// Reads the tables as those of the library.
+    #[inline]
+    pub fn library(self) -> Library<'static> {
+        self.view()
+    }
+
+    /// Reads the tables as those of a layer of people's files.
+    #[inline]
+    pub fn layer(self) -> LayerTables<'static> {
+        self.view()
+    }
+
+    /// Reads the tables as a view of the caller's.
+    #[inline]
+    pub fn view<V: Field<'static>>(self) -> V {
+        V::read(self.0)
     }
 
     /// Returns the subtree of this name as tables.

@@ -92,7 +92,7 @@ fn check_state(context: &Context, matches: &ArgMatches) -> Result<(), Error> {
         None => false,
     };
     match unreadable(context.folders()).filter(|_| reads) {
-        Some(trouble) => Err(Error::UnreadableState { what: trouble.what, remedy: trouble.fix }),
+        Some(trouble) => Err(Error::StateFolder { trouble, consequence: "earlier calls are not known" }),
         None => Ok(()),
     }
 }

@@ -70,9 +70,9 @@ impl ReflexError {
             | ReflexError::OptionsNotJson(_)
             | ReflexError::OptionsOfTest(_)
             | ReflexError::Call(_)
-            | ReflexError::Unknown { .. }
             | ReflexError::Name(_) => Fault::Request,
-            ReflexError::EmptyPack(_)
+            ReflexError::Unknown { .. }
+            | ReflexError::EmptyPack(_)
             | ReflexError::Faulty(_)
             | ReflexError::FaultyNow(_)
             | ReflexError::Listed(_)

@@ -82,15 +82,15 @@ impl RulesError {
     /// The side at fault.
     pub(crate) fn fault(&self) -> Fault {
         match self {
-            RulesError::Unknown { .. }
-            | RulesError::Candidate(_)
+            RulesError::Candidate(_)
             | RulesError::Source { .. }
             | RulesError::Format(_)
             | RulesError::NoEvent
             | RulesError::EventTooLarge { .. }
             | RulesError::EventNotJson { .. }
             | RulesError::Pair { .. } => Fault::Request,
-            RulesError::NoSource
+            RulesError::Unknown { .. }
+            | RulesError::NoSource
             | RulesError::OwnFormat(_)
             | RulesError::NotSmallFile { .. }
             | RulesError::Import(_)

@@ -20,7 +20,8 @@ use reflex_shell::{
     Access, CallInput, Code, Command, CommandId, Gap, Invocation, Language, Origin, Piece, Program, Programs, Reading,
     Selector, Setting, Source, Span, Surroundings, UnknownReason, Value, work,
 };
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::RunEntry;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -269,12 +270,12 @@ impl EffectExtractor<'_> {
         if let Some(invocation) = command.invocation.as_ref().filter(acts) {
             for grammar in &invocation.grammars {
                 for entry in grammar.effects() {
-                    if entry.get("sure").is_true() && is_guess(command, commands) {
+                    if entry.sure() && is_guess(command, commands) {
                         continue;
                     }
                     self.entry(ran, invocation, entry);
                 }
-                for entry in grammar.runs().filter(|entry| entry.get("escape").is_true()) {
+                for entry in grammar.runs().filter(|entry| entry.escape()) {
                     self.escape(ran, invocation, entry);
                 }
             }
@@ -394,10 +395,11 @@ impl EffectExtractor<'_> {
     fn run_module(&mut self, ran: Ran<'_>) {
         let (Some(invocation), Some(folder)) = (&ran.command.invocation, ran.folder) else { return };
         let mut entries = invocation.grammars.iter().flat_map(|grammar| grammar.runs());
-        let names_module =
-            |entry: &Node<'static>| entry.get("module").is_text() && reflex_shell::applies(*entry, invocation);
+        let names_module = |entry: &RunEntry<'static>| {
+            entry.module().is_some() && reflex_shell::applies(entry.conditions(), invocation)
+        };
         let Some(entry) = entries.find(names_module) else { return };
-        let values = Selector(entry.get("module").text()).values(invocation, &ran.command.words);
+        let values = Selector(entry.module().unwrap_or_default()).values(invocation, &ran.command.words);
         let Some((name, word)) = values.first().and_then(|word| Some((word.literal()?.replace('.', "/"), word))) else {
             return;
         };
@@ -409,7 +411,7 @@ impl EffectExtractor<'_> {
             searched.flat_map(|list| list.split(':').map(|one| path::absolute(one, folder)).collect::<Vec<_>>()),
         );
         folders.push(source);
-        let endings: Vec<&str> = entry.get("endings").texts().collect();
+        let endings: Vec<&str> = entry.endings().iter().collect();
         let mut files = folders.iter().flat_map(|folder| {
             let base = path::absolute(&name, folder);
             endings.iter().map(move |ending| format!("{base}{ending}"))
@@ -759,7 +761,7 @@ fn takes_over(grammar: Program) -> bool {
 
 /// Returns whether the program's words may run code although the program has another purpose.
 fn runs_by_the_way(grammar: Program) -> bool {
-    grammar.runs().any(|entry| entry.get("escape").is_true() || entry.get("language").text() == "other")
+    grammar.runs().any(|entry| entry.escape() || entry.language() == Some("other"))
 }
 
 /// Returns the path that a word names: the complete word, or the part after its first `=`, `@` or `:`.

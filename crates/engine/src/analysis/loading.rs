@@ -7,7 +7,8 @@ use crate::model::event::Event;
 use crate::model::path::{self, parent};
 use crate::model::world::World;
 use reflex_shell::{Module, ModuleName, work};
-use reflex_tables::{Node, Tables};
+use reflex_tables::views::Load;
+use reflex_tables::{List, Map, Tables};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ const PACKAGES: [&str; 7] =
 pub(super) struct Loader<'a> {
     event: &'a Event,
     world: &'a dyn World,
-    languages: Node<'static>,
+    languages: Map<'static, List<'static, Load<'static>>>,
     /// The folder in which the run starts.
     start: &'a str,
     missing: RefCell<BTreeSet<String>>,
@@ -38,34 +39,34 @@ pub(super) struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     pub(super) fn new(event: &'a Event, tables: Tables, world: &'a dyn World, start: &'a str) -> Loader<'a> {
-        let languages = tables.get("loads").get("languages");
+        let languages = tables.library().loads().languages();
         let (missing, files, text) = (RefCell::default(), Cell::new(0), Cell::new(0));
         Loader { event, world, languages, start, missing, files, text }
     }
 
     /// Returns the file of a module name, if it is one of the project's own.
     pub(super) fn load(&self, name: &ModuleName<'_>) -> Option<Module> {
-        let entry = self.languages.get(name.language.name()).items().next()?;
-        if !entry.get("functions").texts().any(|function| function == name.function) || is_of_package(name.from) {
+        let entry = self.languages.get(name.language.name()).iter().next()?;
+        if !entry.functions().iter().any(|function| function == name.function) || is_of_package(name.from) {
             return None;
         }
         let folder = if name.from.is_empty() { self.start } else { parent(name.from) };
-        if entry.get("relative").is_true() && !name.name.starts_with(['.', '/']) {
+        if entry.relative() && !name.name.starts_with(['.', '/']) {
             return None;
         }
-        let is_dotted = entry.get("dots").is_true() && !name.name.contains('/');
+        let is_dotted = entry.dots() && !name.name.contains('/');
         let above = if is_dotted { name.name.len() - name.name.trim_start_matches('.').len() } else { 0 };
         let plain = name.name.get(above..).unwrap_or("");
         let plain = if is_dotted { plain.replace('.', "/") } else { plain.to_owned() };
         let beside = (1..above).fold(folder, |at, _| parent(at));
-        let module_folders = entry.get("folders").texts().map(|below| path::absolute(below, &self.event.workspace));
+        let module_folders = entry.folders().iter().map(|below| path::absolute(below, &self.event.workspace));
         let mut places = vec![beside.to_owned()];
         if above == 0 && !plain.starts_with("./") && !plain.starts_with("../") || name.from.is_empty() {
             places.push(self.start.to_owned());
             places.extend(module_folders);
         }
         places.dedup();
-        let endings: Vec<&str> = entry.get("endings").texts().collect();
+        let endings: Vec<&str> = entry.endings().iter().collect();
         let place = |place: &String| path::absolute(&plain, place);
         let found = places.iter().map(place).find_map(|base| self.file(&base, &endings))?;
         let is_unchanged = is_unchanged(self.world, &found.0) || self.is_elsewhere(&found.0);

@@ -9,7 +9,7 @@ use crate::model::mounts::{
 };
 use crate::model::path;
 use reflex_shell::{Command, CommandId, ExecTarget, Invocation, Origin, Piece, Selector, Stdin, Value, work};
-use reflex_tables::Node;
+use reflex_tables::views::{EffectEntry, RunEntry};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -97,14 +97,11 @@ impl EffectExtractor<'_> {
         let Some(invocation) = &parent.invocation else { return outer };
         work::spend(ENTERS);
         let runs = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
-        let is_entry = |entry: &Node<'static>| {
-            let leads = ["site", "mounts", "tree", "service", "container", "pairs", "read-only-pairs", "workspace"]
-                .iter()
-                .any(|key| !entry.get(key).is_nil());
-            leads && reflex_shell::applies(*entry, invocation)
+        let is_entry = |entry: &RunEntry<'static>| {
+            leads_elsewhere(*entry) && reflex_shell::applies(entry.conditions(), invocation)
         };
         let Some(entry) = runs.filter(is_entry).last() else { return outer };
-        let has_site = !entry.get("site").is_nil();
+        let has_site = entry.site().is_some();
         if has_site && command.site == ExecTarget::Here {
             // The site is this machine after all: the root itself, or the host by its own name.
             return outer;
@@ -119,8 +116,8 @@ impl EffectExtractor<'_> {
         let ran_folder = self.folder(parent);
         let ran = Ran { id, command: parent, folder: ran_folder.as_deref() };
         let (mounts, folder) = self.mounts(ran, invocation, entry);
-        let kept = entry.get("fresh-unless");
-        let fresh = !kept.is_nil() && !kept.texts().any(|key| invocation.has_option(key));
+        let kept = entry.fresh_unless();
+        let fresh = !kept.is_absent() && !kept.iter().any(|key| invocation.has_option(key));
         if mounts.is_empty() && !fresh {
             return outer.filter(|_| !has_site || parent.site == command.site);
         }
@@ -128,28 +125,29 @@ impl EffectExtractor<'_> {
     }
 
     /// Returns the mounts of a wrapper, from its options and from the files of its project, and its folder.
-    fn mounts(&self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) -> (Vec<Mount>, Option<String>) {
-        let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &ran.command.words);
+    fn mounts(&self, ran: Ran<'_>, invocation: &Invocation, entry: RunEntry<'static>) -> (Vec<Mount>, Option<String>) {
+        let selected =
+            |selector: Option<&str>| Selector(selector.unwrap_or_default()).values(invocation, &ran.command.words);
         let (mut mounts, mut folder) = (Vec::new(), None);
-        for root in selected("tree") {
+        for root in selected(entry.tree()) {
             mounts.push(Mount { inside: "/".into(), source: self.source(ran, root, true), read_only: false });
         }
-        if let Some(name) = selected("service").first().and_then(Value::literal) {
+        if let Some(name) = selected(entry.service()).first().and_then(Value::literal) {
             let services = self.services(ran);
             if let Some(service) = services.get(&*name) {
                 mounts.extend(self.mounts_of(service));
                 folder.clone_from(&service.folder);
             }
         }
-        if let Some(name) = selected("container").first().and_then(Value::literal) {
+        if let Some(name) = selected(entry.container()).first().and_then(Value::literal) {
             let services = self.services(ran);
             if let Some((_, service)) = services.iter().find(|(service, fields)| fields.is_named(service, &name)) {
                 mounts.extend(self.mounts_of(service));
                 folder.clone_from(&service.folder);
             }
         }
-        if !entry.get("workspace").is_nil() {
-            let workspace = selected("workspace")
+        if entry.workspace().is_some() {
+            let workspace = selected(entry.workspace())
                 .pop()
                 .and_then(|workspace| self.path_of(ran, workspace).path().map(str::to_owned));
             if let Some(project) = workspace.or_else(|| ran.folder.map(str::to_owned)) {
@@ -158,21 +156,19 @@ impl EffectExtractor<'_> {
                 mounts.push(Mount { inside, source: Source::Path(project), read_only: false });
             }
         }
-        for (key, read_only) in [("pairs", false), ("read-only-pairs", true)] {
-            for pair in selected(key).chunks_exact(2).take(MAX_MOUNTS) {
+        for (pairs, read_only) in [(entry.pairs(), false), (entry.read_only_pairs(), true)] {
+            for pair in selected(pairs).chunks_exact(2).take(MAX_MOUNTS) {
                 let [source, inside] = pair else { continue };
                 let Some(inside) = self.path_of(ran, inside.clone()).path().map(str::to_owned) else { continue };
                 mounts.push(Mount { inside, source: self.source(ran, source.clone(), true), read_only });
             }
         }
-        let specs = entry.get("mounts");
-        let selectors = specs.texts().chain(Some(specs.text()).filter(|text| !text.is_empty()));
-        for spec in selectors.flat_map(|selector| Selector(selector).values(invocation, &ran.command.words)) {
+        for spec in selected(entry.mounts()) {
             if mounts.len() >= MAX_MOUNTS || !work::spend(4) {
                 work::cut(|| format!("more than {MAX_MOUNTS} folders are mounted by one command"));
                 break;
             }
-            let same = || on_both_sides(&spec).filter(|_| entry.get("same-path").is_true());
+            let same = || on_both_sides(&spec).filter(|_| entry.same_path());
             if let Some(mount) = written(&spec).or_else(same) {
                 let source = self.source(ran, mount.source, mount.is_path);
                 mounts.push(Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only });
@@ -188,11 +184,11 @@ impl EffectExtractor<'_> {
     pub(super) fn shares(
         &mut self,
         ran: Ran<'_>,
-        entry: Node<'static>,
+        entry: EffectEntry<'static>,
         (values, flags): (Vec<Value>, &[&'static str]),
     ) {
         let plain = |value: Value| Written { source: value, inside: String::new(), read_only: false, is_path: true };
-        let is_plain = entry.get("plain").is_true();
+        let is_plain = entry.plain();
         let mounts: Vec<Written> = match is_plain {
             true => values.into_iter().map(plain).collect(),
             false => values.iter().filter_map(shared).collect(),
@@ -404,6 +400,12 @@ impl EffectExtractor<'_> {
             self.effects.push(Effect { targets: here, site: ExecTarget::Here, folder, ..effect });
         }
     }
+}
+
+/// Whether an entry runs its command in another place, or with folders of this machine.
+fn leads_elsewhere(entry: RunEntry<'static>) -> bool {
+    let places = [entry.site(), entry.mounts(), entry.tree(), entry.service(), entry.container(), entry.workspace()];
+    places.iter().chain(&[entry.pairs(), entry.read_only_pairs()]).any(Option::is_some)
 }
 
 /// Returns the location of a target. A home folder inside is not this machine's, but one that a mount names.

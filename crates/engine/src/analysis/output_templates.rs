@@ -3,7 +3,7 @@
 
 use crate::text::glob;
 use reflex_shell::{Invocation, Selector, Value};
-use reflex_tables::Node;
+use reflex_tables::views::EffectEntry;
 
 /// Formats that print only names and dates.
 const NAME_FORMATS: [&str; 3] = ["", "name", "wide"];
@@ -13,13 +13,10 @@ const WITH_EXPRESSION: [&str; 5] = ["jsonpath", "jsonpath-as-json", "go-template
 
 /// `fields:` names the expression, and `open-fields:` the fields that are not secret. Returns whether other fields are
 /// printed too.
-pub(super) fn are_meant(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
-    let selector = entry.get("fields");
-    if !selector.is_text() {
-        return true;
-    }
-    let open: Vec<&str> = entry.get("open-fields").texts().collect();
-    let expressions = Selector(selector.text()).values(invocation, words);
+pub(super) fn are_meant(entry: EffectEntry<'static>, invocation: &Invocation, words: &[Value]) -> bool {
+    let Some(selector) = entry.fields() else { return true };
+    let open: Vec<&str> = entry.open_fields().iter().collect();
+    let expressions = Selector(selector).values(invocation, words);
     expressions.is_empty()
         || expressions.iter().any(|value| value.literal().is_none_or(|text| reaches_beyond(&text, &open)))
 }

@@ -3,7 +3,7 @@
 use super::effects::{EffectExtractor, Ran, with_sources};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use reflex_shell::{Access, Command, CommandId, ExecTarget, Stdin};
-use reflex_tables::Node;
+use reflex_tables::views::EffectEntry;
 
 impl EffectExtractor<'_> {
     /// `curl URL | psql`: the database runs statements that have not been reviewed.
@@ -81,6 +81,6 @@ impl EffectExtractor<'_> {
 fn takes_statements(command: &Command) -> bool {
     let Some(invocation) = &command.invocation else { return false };
     let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-    let queries = |entry: Node<'_>| entry.get("do").text() == "sql" && entry.get("to").text() == "input";
-    entries.filter(|entry| reflex_shell::applies(*entry, invocation)).any(queries)
+    let queries = |entry: EffectEntry<'_>| entry.kind() == "sql" && entry.to() == Some("input");
+    entries.filter(|entry| reflex_shell::applies(entry.conditions(), invocation)).any(queries)
 }

@@ -4,6 +4,7 @@ use crate::facts::cache::Facts;
 use crate::model::event::Action;
 use crate::model::finding::{Finding, Severity};
 use crate::policy::Policy;
+use reflex_tables::View;
 
 /// Share of a budget, in percent, from which on the agent is warned.
 const REPORTED_FROM: u64 = 80;
@@ -16,18 +17,20 @@ pub(crate) const CATEGORY: &str = "budget";
 
 /// Returns a finding for each budget that is nearly or completely used up. Usage is only counted if a budget is set.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
-    let budgets = || policy.layers().iter().map(|layer| layer.tables.get("policy").get("budgets"));
-    if budgets().all(|budget| budget.is_empty()) {
+    let budgets = || policy.layers().iter().map(|layer| layer.tables.policy().budgets());
+    if budgets().all(|budget| budget.node().is_empty()) {
         return Vec::new();
     }
     let spent = facts.world.spent(facts.event, &mut started(facts));
-    let counts = [("calls", spent.calls), ("minutes", spent.minutes), ("agents", spent.agents), ("depth", spent.depth)];
-    let over = counts.into_iter().filter_map(|(name, used)| {
-        // The lowest limit of all layers applies: a layer cannot raise another one's budget.
-        let limit = budgets().map(|budget| u64::from(budget.get(name).number())).filter(|limit| *limit > 0).min()?;
-        finding(name, used, limit)
-    });
-    over.collect()
+    // The lowest limit of all layers applies: a layer cannot raise another one's budget.
+    let lowest = |limits: &mut dyn Iterator<Item = u32>| limits.filter(|limit| *limit > 0).min().map(u64::from);
+    let counts = [
+        ("calls", spent.calls, lowest(&mut budgets().map(|budget| budget.calls()))),
+        ("minutes", spent.minutes, lowest(&mut budgets().map(|budget| budget.minutes()))),
+        ("agents", spent.agents, lowest(&mut budgets().map(|budget| budget.agents()))),
+        ("depth", spent.depth, lowest(&mut budgets().map(|budget| budget.depth()))),
+    ];
+    counts.into_iter().filter_map(|(name, used, limit)| finding(name, used, limit?)).collect()
 }
 
 /// Names of the programs that the call runs. An agent started by a tool is included with an empty name.

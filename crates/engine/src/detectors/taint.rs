@@ -211,12 +211,12 @@ fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     let Some((kind, from)) = sources.first() else { return Vec::new() };
     let mut left = Vec::new();
     for entry in invocation.grammars.iter().flat_map(|grammar| grammar.copies()) {
-        let of_output = entry.get("from").text() == "output";
-        if of_output != fetched || !reflex_shell::applies(entry, invocation) {
+        let of_output = entry.from() == "output";
+        if of_output != fetched || !reflex_shell::applies(entry.conditions(), invocation) {
             continue;
         }
-        let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
-        reflex_shell::narrow(entry, &mut values);
+        let mut values = Selector(entry.to()).values(invocation, &command.words);
+        reflex_shell::narrow(entry.narrowing(), &mut values);
         let paths = values.iter().filter_map(|value| facts.lexical(value, effect));
         left.extend(paths.map(|path| remnant(*kind, &path, from)));
     }

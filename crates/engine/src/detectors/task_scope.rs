@@ -14,7 +14,8 @@ use crate::policy::Policy;
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::quoted_from_stranger;
 use reflex_shell::ExecTarget;
-use reflex_tables::Node;
+use reflex_tables::views::{Place, Policy as Preset};
+use reflex_tables::{List, Texts};
 
 /// Effects that change files of this machine.
 const CHANGES: [EffectKind; 11] = [
@@ -44,7 +45,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     }
     for (layer, entry) in event.role.as_deref().into_iter().flat_map(|role| policy.roles(role)) {
         let of = format!("the role {}", event.role.as_deref().unwrap_or(""));
-        let scope: Vec<&str> = entry.get("scope").texts().collect();
+        let scope: Vec<&str> = entry.scope().iter().collect();
         if layer.is_strange() {
             let found = beyond(facts, &of, &event.workspace, &scope);
             let quotation = quoted_from_stranger("The policy", &layer.folder, &scope.join(", "));
@@ -132,9 +133,9 @@ fn unnamed(facts: &Facts<'_>) -> Option<Finding> {
 fn sensitive(effect: &Effect, facts: &Facts<'_>, intent: &str) -> Option<&'static str> {
     let intent = intent.to_lowercase();
     let words: Vec<&str> = intent.split(|ch: char| !ch.is_alphanumeric()).collect();
-    let classes = facts.tables.get("places").entries().filter(|(class, _)| class.starts_with("sensitive-"));
-    let unnamed = |entries: Node<'static>| {
-        let mut subjects = entries.items().flat_map(|entry| entry.get("subjects").texts());
+    let classes = facts.tables.library().places().entries().filter(|(class, _)| class.starts_with("sensitive-"));
+    let unnamed = |entries: List<'static, Place<'static>>| {
+        let mut subjects = entries.iter().flat_map(|entry| entry.subjects().iter());
         !subjects.any(|subject| words.contains(&subject))
     };
     let touches = |class: &str| effect.targets.iter().any(|target| facts.is(effect, target, class) == Ternary::Yes);
@@ -171,11 +172,11 @@ fn is_about(effect: &Effect, facts: &Facts<'_>, class: &str) -> bool {
 }
 
 /// Finding for a call that a read-only preset asks about.
-fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> {
-    let (asks, looks) = (preset.get("asks"), preset.get("looks"));
+fn more_than_looks(preset: Preset<'static>, facts: &Facts<'_>) -> Option<Finding> {
+    let (asks, looks) = (preset.asks(), preset.looks());
     let is_asked = |effect: &Effect| {
         let discards = effect.targets.iter().all(|target| facts.is(effect, target, "device") == Ternary::Yes);
-        asks.texts().any(|name| name == effect.kind.name()) && (effect.targets.is_empty() || !discards)
+        asks.iter().any(|name| name == effect.kind.name()) && (effect.targets.is_empty() || !discards)
     };
     let effect = facts.analysis.effects.iter().enumerate().find(|(_, effect)| is_asked(effect));
     let what = match effect {
@@ -200,7 +201,7 @@ fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> 
 
 /// Describes an action without an effect: a remote tool, input for a running program, a command that is not on the list
 /// of read-only ones.
-fn acts(facts: &Facts<'_>, looks: Node<'_>) -> Option<String> {
+fn acts(facts: &Facts<'_>, looks: Texts<'_>) -> Option<String> {
     let of_action = |action: &Action| match action {
         Action::McpCall { server, tool, .. } => Some(format!("a tool of {server}, {tool}")),
         Action::Input { .. } => Some("input for a running program".into()),
@@ -215,7 +216,7 @@ fn acts(facts: &Facts<'_>, looks: Node<'_>) -> Option<String> {
         | Action::Other { .. } => None,
     };
     let commands = facts.analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let mut others = commands.filter(|command| !looks.texts().any(|pattern| command_pattern::fits(pattern, command)));
+    let mut others = commands.filter(|command| !looks.iter().any(|pattern| command_pattern::fits(pattern, command)));
     let of_command = || others.next().map(|command| format!("{} is run", redacted(&command.name, facts.tables)));
     facts.event.actions.iter().find_map(of_action).or_else(of_command)
 }

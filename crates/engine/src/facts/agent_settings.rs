@@ -5,13 +5,14 @@ mod types;
 
 use crate::text::glob;
 use json::{Dialect, Json, Kind, read};
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::SettingsForm;
 use serde_json::Value;
 use std::fmt;
 
 /// The format in which a client reads one of its files: an entry of `library/settings`.
 #[derive(Debug, Clone, Copy)]
-pub struct SettingsFormat(Node<'static>);
+pub struct SettingsFormat(SettingsForm<'static>);
 
 /// The position and reason of a client's rejection of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,53 +34,53 @@ impl fmt::Display for Unloadable {
 impl SettingsFormat {
     /// Returns the format of the file at this path; `None` if unknown.
     pub fn for_path(tables: Tables, path: &str, home: &str) -> Option<SettingsFormat> {
-        let fits = |form: &Node<'static>| form.get("paths").texts().any(|pattern| glob::fits(pattern, path, home));
-        tables.get("settings").items().find(fits).map(SettingsFormat)
+        let fits = |form: &SettingsForm<'static>| form.paths().iter().any(|pattern| glob::fits(pattern, path, home));
+        tables.library().settings().iter().find(fits).map(SettingsFormat)
     }
 
     /// Returns all known formats.
     pub fn all(tables: Tables) -> impl Iterator<Item = SettingsFormat> {
-        tables.get("settings").items().map(SettingsFormat)
+        tables.library().settings().iter().map(SettingsFormat)
     }
 
     /// Returns its name in the library.
     pub fn name(self) -> &'static str {
-        self.0.get("form").text()
+        self.0.form()
     }
 
     /// Returns the agent that reads the file.
     pub fn agent(self) -> &'static str {
-        self.0.get("agent").text()
+        self.0.agent()
     }
 
     /// Returns the version of the client with which the format was observed.
     pub fn version(self) -> &'static str {
-        self.0.get("version").text()
+        self.0.version()
     }
 
     /// Whether the client refuses to start with an unreadable text, including a project's, or loses all hooks.
     pub fn stops(self) -> bool {
-        self.0.get("stops").is_true()
+        self.0.stops()
     }
 
     /// Returns the paths of files of this format: relative to the home folder with `~/`, otherwise to a project.
     pub fn paths(self) -> impl Iterator<Item = &'static str> {
-        self.0.get("paths").texts()
+        self.0.paths().iter()
     }
 
     /// Returns other files that the client's hooks depend on, in the notation of [`SettingsFormat::paths`].
     pub fn beside(self) -> impl Iterator<Item = &'static str> {
-        self.0.get("with").texts()
+        self.0.with().iter()
     }
 
     /// Returns the variables that make the client skip the user's hooks.
     pub fn variables(self) -> impl Iterator<Item = &'static str> {
-        self.0.get("variables").texts()
+        self.0.variables().iter()
     }
 
     /// Returns the settings that the hooks depend on; all settings if that is unknown.
     pub fn weighty(self, value: &Value) -> Value {
-        let keys: Vec<&str> = self.0.get("weighty").texts().collect();
+        let keys: Vec<&str> = self.0.weighty().iter().collect();
         let Some(map) = value.as_object().filter(|_| !keys.is_empty()) else { return value.clone() };
         let weighty = map.iter().filter(|(key, _)| keys.contains(&key.as_str()));
         weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -101,7 +102,7 @@ impl SettingsFormat {
         if marked > 0 && !self.reads("mark") {
             return Err(at(0, "a byte-order mark".into()));
         }
-        if self.0.get("format").text() != "json" {
+        if self.0.format() != "json" {
             return Ok(Value::String(text.to_owned()));
         }
         if text.trim().is_empty() && self.reads("empty") {
@@ -123,7 +124,7 @@ impl SettingsFormat {
     }
 
     fn reads(self, what: &str) -> bool {
-        self.0.get("reads").texts().any(|known| known == what)
+        self.0.reads().iter().any(|known| known == what)
     }
 
     fn dialect(self) -> Dialect {
@@ -133,13 +134,13 @@ impl SettingsFormat {
 
     fn check(self, value: &Json) -> Result<(), json::Broken> {
         let Kind::Map(entries) = &value.kind else { return Err((value.at, "settings that are not a map".into())) };
-        let known = self.0.get("known");
-        let is_known = |key: &str| known.is_nil() || known.is_empty() || known.texts().any(|name| name == key);
+        let known = self.0.known();
+        let is_known = |key: &str| known.is_empty() || known.iter().any(|name| name == key);
         if let Some((key, value)) = entries.iter().find(|(key, _)| !is_known(key)) {
             return Err((value.at, format!("unknown key `{key}`")));
         }
-        let events: Vec<&str> = self.0.get("events").texts().collect();
-        self.0.get("types").texts().try_for_each(|line| types::check(value, line, &events))
+        let events: Vec<&str> = self.0.events().iter().collect();
+        self.0.types().iter().try_for_each(|line| types::check(value, line, &events))
     }
 }
 

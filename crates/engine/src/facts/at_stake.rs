@@ -55,9 +55,9 @@ impl Facts<'_> {
 
     fn undo(&self, finding: &Finding) -> Option<&str> {
         let effect = self.analysis.effects.get(finding.effect?)?;
-        let rules = self.tables.get("triggers").get(effect.kind.name());
-        let rule = rules.items().find(|rule| rule.get("id").text() == finding.id)?;
-        Some(rule.get("undo").text())
+        let rules = self.tables.library().triggers().get(effect.kind.name());
+        let rule = rules.iter().find(|rule| rule.id() == finding.id)?;
+        Some(rule.undo())
     }
 
     fn keeping(&self, finding: &Finding) -> Option<Keeping> {

@@ -7,7 +7,7 @@ use crate::model::truth::Ternary;
 use crate::model::world::NamesOf;
 use crate::text::glob;
 use reflex_shell::ExecTarget;
-use reflex_tables::Node;
+use reflex_tables::Texts;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ impl Facts<'_> {
         if Place::ALL.iter().any(|(_, name)| *name == class) {
             return Ternary::from(seen.place.name() == class);
         }
-        let Some(index) = self.tables.get("places").index_of(class) else { return Ternary::No };
+        let Some(index) = self.tables.library().places().index_of(class) else { return Ternary::No };
         if let Some(known) = seen.classes.borrow().get(&index) {
             return *known;
         }
@@ -122,8 +122,8 @@ impl Facts<'_> {
     /// Whether a path that the pattern matches belongs to the class, judged by the existing files if they can be
     /// listed.
     pub(super) fn may_belong(&self, class: &str, pattern: &Pattern) -> Ternary {
-        let places = self.tables.get("places").get(class);
-        let mut patterns = places.items().flat_map(|place| place.get("paths").texts());
+        let places = self.tables.library().places().get(class);
+        let mut patterns = places.iter().flat_map(|place| place.paths().iter());
         let home = &self.event.home;
         let written = match pattern {
             Pattern::Written(written) => written,
@@ -162,21 +162,20 @@ impl Facts<'_> {
 
     /// Returns the patterns of a class, read from the library once: a call may have thousands of targets.
     pub(super) fn places(&self, class: &str) -> Rc<[Places]> {
-        let classes = self.tables.get("places");
+        let classes = self.tables.library().places();
         let Some(index) = classes.index_of(class) else { return Rc::default() };
         if let Some(known) = self.places.borrow().get(&index) {
             return Rc::clone(known);
         }
         let folds = self.world.folds_case();
-        let pattern = |pattern: Node<'static>| match folds {
-            true => Cow::Owned(pattern.text().to_lowercase().into_bytes()),
-            false => Cow::Borrowed(pattern.bytes()),
+        let pattern = |pattern: &'static str| match folds {
+            true => Cow::Owned(pattern.to_lowercase().into_bytes()),
+            false => Cow::Borrowed(pattern.as_bytes()),
         };
-        let patterns = |list: Node<'static>| list.items().map(pattern).collect();
-        let places = classes.get(class).items();
-        let places: Rc<[Places]> = places
-            .map(|place| Places { paths: patterns(place.get("paths")), except: patterns(place.get("except")) })
-            .collect();
+        let patterns = |list: Texts<'static>| list.iter().map(pattern).collect();
+        let places = classes.get(class).iter();
+        let places: Rc<[Places]> =
+            places.map(|place| Places { paths: patterns(place.paths()), except: patterns(place.except()) }).collect();
         self.places.borrow_mut().insert(index, Rc::clone(&places));
         places
     }

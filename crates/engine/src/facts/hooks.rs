@@ -63,8 +63,8 @@ impl Facts<'_> {
 
     /// Returns the settings files of agents if this folder were their project.
     fn settings_below(&self, root: &str) -> Vec<String> {
-        let places = self.tables.get("places").get(SETTINGS);
-        let patterns = places.items().flat_map(|place| place.get("paths").texts());
+        let places = self.tables.library().places().get(SETTINGS);
+        let patterns = places.iter().flat_map(|place| place.paths().iter());
         let of_projects = patterns.filter(|pattern| !pattern.starts_with(['/', '~']));
         let files = of_projects.map(|pattern| format!("{root}/{pattern}")).flat_map(|file| match file.contains('*') {
             // Among the many files that may be there, only existing ones matter.
@@ -76,7 +76,7 @@ impl Facts<'_> {
 
     /// Returns the effect of settings that are passed to an agent, as a text or in a file.
     fn hooks_of_agent(&self, effect: &Effect, target: &Target) -> Change {
-        let class = self.tables.get("places").get(SETTINGS);
+        let class = self.tables.library().places().get(SETTINGS);
         let text = target.value.shown();
         if !text.trim_start().starts_with('{')
             && let Some(text) = self.lexical(&target.value, effect).and_then(|path| self.text_of(effect, &path))
@@ -88,7 +88,7 @@ impl Facts<'_> {
     }
 
     fn hooks_of_file(&self, effect: &Effect, target: &Target) -> Change {
-        let class = self.tables.get("places").get(SETTINGS);
+        let class = self.tables.library().places().get(SETTINGS);
         let real = self.real(effect, target);
         if !self.in_class(SETTINGS, &real.path) && self.in_class(ENVIRONMENT, &real.path) {
             return self.hooks_of_environment(effect, target, &real.path);
@@ -125,7 +125,7 @@ impl Facts<'_> {
 
     /// Returns the effect on the hooks of agents that start with the variables of this file.
     fn hooks_of_environment(&self, effect: &Effect, target: &Target, path: &str) -> Change {
-        let class = self.tables.get("places").get(ENVIRONMENT);
+        let class = self.tables.library().places().get(ENVIRONMENT);
         let before = self.world.content_before(path);
         let after = match effect.command {
             None => self.written_by_tools(effect, target, before.as_deref()),
@@ -182,7 +182,7 @@ impl Facts<'_> {
 
     /// Returns the effect of a program of unknown behavior, from its arguments and the files that it reads.
     fn hooks_by_program(&self, effect: &Effect, target: &Target) -> Change {
-        let class = self.tables.get("places").get(SETTINGS);
+        let class = self.tables.library().places().get(SETTINGS);
         let mut texts: Vec<Cow<'_, str>> = Vec::new();
         match self.event.actions.get(effect.action) {
             Some(Action::McpCall { arguments, .. } | Action::Other { arguments }) => texts.push(arguments.into()),

@@ -8,7 +8,7 @@ use crate::model::truth::Ternary;
 use crate::model::world::{Known, Names, Survey, Surveyed};
 use crate::text::glob;
 use reflex_shell::work;
-use reflex_tables::Node;
+use reflex_tables::views::Place as ClassPlace;
 
 /// Depth to which a folder of results is searched for a person's files.
 const DEEP: usize = 3;
@@ -21,6 +21,12 @@ const MAX_DEPTH: usize = 12;
 
 /// Maximum number of files that are examined for all paths of one call together.
 const MAX_SURVEYED: usize = 4096;
+
+/// Class of the marks that tools leave in the folders of their results.
+const BUILD_MARKS: &str = "build-marks";
+
+/// Class of files that only tools write.
+const GENERATED: &str = "generated";
 
 /// Classes of build results, and whether the name alone suffices if git's facts are unknown. Names of the second class
 /// may also be names of sources.
@@ -97,15 +103,15 @@ impl Facts<'_> {
 
     fn claim_of(&self, path: &str) -> Option<Claim> {
         let compared = glob::Compared::new(path, &self.event.home);
-        let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
-        let places = self.tables.get("places");
+        let fits = |pattern: &[u8]| compared.fits(pattern);
+        let places = self.tables.library().places();
         let entries =
-            CLASSES.iter().flat_map(|(class, by_name)| places.get(class).items().map(move |at| (at, *by_name)));
-        let mut named = entries.filter(|(place, _)| place.get("paths").items().any(fits));
-        let has_manifest = |place: &Node<'_>| self.has_manifest(path, &place.get("beside").texts().collect::<Vec<_>>());
+            CLASSES.iter().flat_map(|(class, by_name)| places.get(class).iter().map(move |at| (at, *by_name)));
+        let mut named = entries.filter(|(place, _)| place.paths().iter().any(|pattern| fits(pattern.as_bytes())));
+        let has_manifest = |place: &ClassPlace<'_>| self.has_manifest(path, &place.beside().iter().collect::<Vec<_>>());
         let (place, by_name) = named.find(|(place, _)| has_manifest(place))?;
         let is_kept_out = self.world.is_ignored(path).unwrap_or(by_name) && !self.is_newly_ignored(path);
-        let claim = if place.get("own").is_true() { Claim::Tool } else { Claim::Results };
+        let claim = if place.own() { Claim::Tool } else { Claim::Results };
         is_kept_out.then_some(claim)
     }
 
@@ -210,7 +216,7 @@ impl Facts<'_> {
     /// Whether the folder, or one above it in the project, contains the mark of the tool that created it.
     fn is_marked(&self, path: &str) -> bool {
         let marks: Vec<&str> =
-            self.tables.get("places").get("build-marks").items().flat_map(|place| place.get("paths").texts()).collect();
+            self.tables.library().places().get(BUILD_MARKS).iter().flat_map(|place| place.paths().iter()).collect();
         let within = |at: &&str| *at != "/" && *at != self.event.workspace;
         let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
         above.any(|at| {
@@ -224,15 +230,15 @@ impl Facts<'_> {
         if self.in_class("handmade", path) {
             return false;
         }
-        if self.in_class("generated", path) {
+        if self.in_class(GENERATED, path) {
             return true;
         }
         work::spend(8);
         let begins = self.world.opening(path).unwrap_or_default();
         let is_program = PROGRAMS.iter().any(|magic| begins.starts_with(magic));
         let text = String::from_utf8_lossy(&begins);
-        let has_opening = |place: Node<'_>| place.get("openings").texts().any(|opening| text.contains(opening));
-        is_program || self.tables.get("places").get("generated").items().any(has_opening)
+        let has_opening = |place: ClassPlace<'_>| place.openings().iter().any(|opening| text.contains(opening));
+        is_program || self.tables.library().places().get(GENERATED).iter().any(has_opening)
     }
 
     /// Whether a path is neither in git, nor a build result, nor created in this session.

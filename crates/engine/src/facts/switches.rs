@@ -4,7 +4,8 @@
 use crate::facts::agent_settings::SettingsFormat;
 use crate::text::glob;
 use crate::text::json::without_comments;
-use reflex_tables::Node;
+use reflex_tables::List;
+use reflex_tables::views::Place;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -35,7 +36,11 @@ type Entry = (String, String);
 
 /// Returns the effect on the hooks if a file of the class gets a new text. `before` is `None` without an old text or if
 /// it is unknown; `form` is the client's format of the file, if known.
-pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, after): (Option<&str>, &str)) -> Change {
+pub(crate) fn of_texts(
+    class: List<'_, Place<'_>>,
+    form: Option<SettingsFormat>,
+    (before, after): (Option<&str>, &str),
+) -> Change {
     // A client that rejected the old text applied none of its settings.
     let was_read = |text: &&str| form.is_none_or(|form| form.load(text.as_bytes()).is_ok());
     let old = before.filter(was_read).map(|text| meant(form, text)).unwrap_or_default();
@@ -61,7 +66,7 @@ pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, a
 }
 
 /// Returns the effect on hooks if a file of variables gets a new text; a variable that was already set does not count.
-pub(crate) fn of_variables(class: Node<'_>, before: Option<&str>, after: &str) -> Change {
+pub(crate) fn of_variables(class: List<'_, Place<'_>>, before: Option<&str>, after: &str) -> Change {
     let old = entries(before.unwrap_or(""));
     let old: HashSet<&Entry> = old.iter().collect();
     let off = Switches::off(class);
@@ -89,9 +94,10 @@ fn loses_file(form: Option<SettingsFormat>, before: &str, after: &str) -> Change
 
 /// Returns the effect of a text that changes such a file in an unknown way, such as a program's argument or code.
 /// Quoted texts within it are examined too.
-pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
+pub(crate) fn of_program(class: List<'_, Place<'_>>, text: &str) -> Change {
     let mut texts = vec![Cow::from(text)];
-    let (off, dropped) = (Switches::off(class), Switches::listed(class, "dropped"));
+    let (off, dropped) =
+        (Switches::off(class), Switches::from_texts(class.iter().flat_map(|place| place.dropped().iter())));
     for _ in 0..MAX_QUOTES {
         let sets = |entry: &Entry| off.has(entry) || dropped.has(entry);
         if texts.iter().any(|text| takes_guard_out(text) || entries(text).iter().any(sets)) {
@@ -118,7 +124,7 @@ fn takes_guard_out(text: &str) -> bool {
 }
 
 /// Whether a text alone switches hooks off.
-pub(crate) fn switches_off(class: Node<'_>, text: &str) -> bool {
+pub(crate) fn switches_off(class: List<'_, Place<'_>>, text: &str) -> bool {
     let off = Switches::off(class);
     entries(&without_comments(text)).iter().any(|entry| off.has(entry))
 }
@@ -131,12 +137,11 @@ struct Switches {
 
 impl Switches {
     /// The entries that switch hooks off.
-    fn off(class: Node<'_>) -> Switches {
-        Switches::listed(class, "off")
+    fn off(class: List<'_, Place<'_>>) -> Switches {
+        Switches::from_texts(class.iter().flat_map(|place| place.off().iter()))
     }
 
-    fn listed(class: Node<'_>, list: &str) -> Switches {
-        let switches = class.items().flat_map(|place| place.get(list).texts());
+    fn from_texts<'t>(switches: impl Iterator<Item = &'t str>) -> Switches {
         let split = switches.filter_map(|switch| switch.split_once('='));
         let patterns = split.map(|(key, value)| [comparable(key), comparable(&format!("*.{key}")), comparable(value)]);
         Switches { patterns: patterns.collect() }
@@ -158,9 +163,9 @@ fn comparable(text: &str) -> String {
 }
 
 /// Whether a key concerns the programs that the agent runs, its prompts or its trust: it contains such a word.
-fn is_careful(class: Node<'_>, key: &str) -> bool {
+fn is_careful(class: List<'_, Place<'_>>, key: &str) -> bool {
     let key = key.to_lowercase();
-    class.items().any(|place| place.get("careful").texts().any(|word| key.contains(word)))
+    class.iter().any(|place| place.careful().iter().any(|word| key.contains(word)))
 }
 
 /// Whether a handler of the guard is removed, or part of its event: a matcher, another handler's position. Additional

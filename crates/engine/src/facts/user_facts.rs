@@ -11,7 +11,7 @@ use crate::model::path::{self, is_within};
 use crate::model::truth::Ternary;
 use crate::text::glob;
 use reflex_shell::{Command, Value};
-use reflex_tables::Node;
+use reflex_tables::Texts;
 use std::borrow::Cow;
 
 impl Facts<'_> {
@@ -119,11 +119,11 @@ impl Facts<'_> {
     }
 
     /// Whether every target of an effect matches one of these patterns, by each of its paths.
-    pub(crate) fn all_lie_at(&self, effect: usize, patterns: Node<'_>) -> bool {
+    pub(crate) fn all_lie_at(&self, effect: usize, patterns: Texts<'_>) -> bool {
         let Some(effect) = self.analysis.effects.get(effect) else { return false };
         let inside = |path: &String| {
             let here = path.strip_prefix(self.event.workspace.as_str()).map(|rest| rest.trim_start_matches('/'));
-            patterns.texts().any(|pattern| {
+            patterns.iter().any(|pattern| {
                 let anchored = !pattern.starts_with(['/', '~']);
                 let relative = here.filter(|_| anchored && is_within(path, &self.event.workspace));
                 match relative {

@@ -169,8 +169,8 @@ impl Facts<'_> {
             Some(rest) => Some(format!("{home}/{rest}")),
             None => pattern.starts_with('/').then(|| pattern.to_owned()),
         };
-        let classes = PROTECTED.iter().flat_map(|class| self.tables.get("places").get(class).items());
-        let files = classes.flat_map(|place| place.get("paths").texts()).filter_map(file);
+        let classes = PROTECTED.iter().flat_map(|class| self.tables.library().places().get(class).iter());
+        let files = classes.flat_map(|place| place.paths().iter()).filter_map(file);
         self.world.guard().into_iter().chain(files).collect()
     }
 

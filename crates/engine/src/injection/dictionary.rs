@@ -2,7 +2,11 @@
 //! output of a megabyte has a hundred thousand words, most of them the same few.
 
 use super::words::Word;
-use reflex_tables::Node;
+use reflex_tables::views::{self, Cues};
+use reflex_tables::{List, Map, Node};
+
+/// Word sequences of the lexicon, by their leading characters.
+type Heads = Map<'static, List<'static, Node<'static>>>;
 use std::collections::HashMap;
 
 /// The entries for the words of one text.
@@ -36,7 +40,7 @@ pub(super) struct Run {
 /// A cue: words that follow each other, with gaps.
 pub(super) struct Cue {
     /// The cue in the library.
-    pub(super) node: Node<'static>,
+    pub(super) entry: views::Cue<'static>,
     /// Maximum number of words between two of the cue.
     pub(super) gap: usize,
     /// The alternatives for each word after the first.
@@ -76,13 +80,13 @@ impl Run {
 impl Dictionary {
     /// Looks up the words: in `heads` of `library/injection-lexicon`, by their first three characters, and in `patterns`
     /// of `library/injection-patterns`.
-    pub(super) fn new(words: &[Word], heads: Node<'static>, patterns: Node<'static>) -> Dictionary {
-        let (first, all) = (patterns.get("first"), patterns.get("all"));
+    pub(super) fn new(words: &[Word], heads: Heads, patterns: Cues<'static>) -> Dictionary {
+        let (first, all) = (patterns.first(), patterns.all());
         let mut entries = vec![Entry::default()];
         let mut known: HashMap<&str, usize> = HashMap::new();
         let mut index_of = |word: &'_ str| {
             let runs: Vec<Run> = runs(heads, word).collect();
-            let cues: Vec<Cue> = first.get(word).items().map(|index| cue(all.at(index.number() as usize))).collect();
+            let cues: Vec<Cue> = first.get(word).iter().filter_map(|index| all.at(index as usize)).map(cue).collect();
             if runs.is_empty() && cues.is_empty() {
                 return 0;
             }
@@ -102,10 +106,10 @@ impl Dictionary {
 }
 
 /// The entries of the lexicon whose first pattern matches the word.
-fn runs(heads: Node<'static>, word: &str) -> impl Iterator<Item = Run> {
+fn runs(heads: Heads, word: &str) -> impl Iterator<Item = Run> {
     let head = word.char_indices().nth(3).map_or(word, |(end, _)| word.split_at(end).0);
     let begin = |run: &Node<'static>| run.at(0).texts().next().is_some_and(|first| Pattern::new(first).fits(word));
-    heads.get(head).items().filter(begin).map(|run| {
+    heads.get(head).iter().filter(begin).map(|run| {
         let mut texts = run.at(0).texts();
         let first = texts.next().unwrap_or_default();
         let rest = texts.map(Pattern::new).collect();
@@ -113,9 +117,9 @@ fn runs(heads: Node<'static>, word: &str) -> impl Iterator<Item = Run> {
     })
 }
 
-fn cue(node: Node<'static>) -> Cue {
-    let sets = node.get("words").items().skip(1).map(|set| set.texts().map(Pattern::new).collect());
-    Cue { node, gap: node.get("gap").number() as usize, sets: sets.collect() }
+fn cue(entry: views::Cue<'static>) -> Cue {
+    let sets = entry.words().iter().skip(1).map(|set| set.iter().map(Pattern::new).collect());
+    Cue { entry, gap: entry.gap() as usize, sets: sets.collect() }
 }
 
 /// Decodes bits that a table stores as two numbers, the lower 29 bits first.

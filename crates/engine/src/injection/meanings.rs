@@ -5,6 +5,7 @@ use super::dictionary::{Dictionary, Entry, Run, bits_of};
 use super::signs::Span;
 use super::words::{Standing, Word, is_of_a_sentence, standing};
 use crate::model::words::{WordList, Words};
+use reflex_tables::views::{Cues, Lexicon};
 use reflex_tables::{Node, Tables};
 use std::cell::LazyCell;
 
@@ -16,7 +17,7 @@ const SHORT: usize = 150;
 
 /// The contents of `library/injection-lexicon`.
 pub(super) struct Meanings {
-    node: Node<'static>,
+    lexicon: Lexicon<'static>,
     openings: Words,
     model: u64,
     not: u64,
@@ -28,10 +29,10 @@ pub(super) struct Meanings {
 
 impl Meanings {
     pub(super) fn from_tables(tables: Tables) -> Meanings {
-        let node = tables.get("injection-lexicon");
-        let bit = |name: &str| 1 << node.get("names").get(name).number();
+        let lexicon = tables.library().lexicon();
+        let bit = |name: &str| 1 << lexicon.names().get(name);
         Meanings {
-            node,
+            lexicon,
             openings: WordList::OrderOpenings.read(tables),
             model: bit("model"),
             not: bit("not"),
@@ -43,8 +44,8 @@ impl Meanings {
     }
 
     /// The library's entries for the words.
-    pub(super) fn look_up(&self, words: &[Word], patterns: Node<'static>) -> Dictionary {
-        Dictionary::new(words, self.node.get("heads"), patterns)
+    pub(super) fn look_up(&self, words: &[Word], patterns: Cues<'static>) -> Dictionary {
+        Dictionary::new(words, self.lexicon.heads(), patterns)
     }
 
     /// Assigns each word its meanings.
@@ -116,10 +117,10 @@ impl Meanings {
         if word.is_ascii() {
             return 0;
         }
-        let parts = self.node.get("parts");
+        let parts = self.lexicon.parts();
         let begins = word.char_indices().filter_map(|(at, ch)| Some((word.get(at..)?, ch)));
         let found = begins.flat_map(|(rest, ch)| {
-            let known = parts.get(ch.encode_utf8(&mut [0; 4])).items();
+            let known = parts.get(ch.encode_utf8(&mut [0; 4])).iter();
             known.filter(move |part| rest.starts_with(part.at(0).text()))
         });
         found.fold(0, |bits, part| bits | bits_of(part.at(1)))
@@ -163,18 +164,18 @@ struct Meeting {
 }
 
 impl Meeting {
-    fn read(cues: Node<'static>) -> Vec<Meeting> {
-        let apart = |cue: u32| cues.get("all").at(cue as usize).get("gap").number() as usize;
+    fn read(cues: Cues<'static>) -> Vec<Meeting> {
+        let apart = |cue: u32| cues.all().at(cue as usize).map_or(0, |cue| cue.gap() as usize);
         let read = |node: Node<'static>| {
             let cue = node.at(1).number();
             Meeting { needs: bits_of(node.at(0)), lacks: bits_of(node.at(2)), cue, apart: apart(cue) }
         };
-        cues.get("together").items().map(read).collect()
+        cues.together().iter().map(read).collect()
     }
 }
 
 /// Sentences that combine all meanings of a cue, with the index of the cue in `cues`.
-pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> {
+pub(super) fn meetings(words: &[Word], cues: Cues<'static>) -> Vec<(u32, Span)> {
     let known = LazyCell::new(|| Meeting::read(cues));
     let mut found = Vec::new();
     let mut start = 0;

@@ -10,7 +10,8 @@ use super::pieces::begin_of;
 use super::signs::{Injection, Sign, Span};
 use super::words::{self, Standing, Talk, Word, fold};
 use crate::model::words::{WordList, Words};
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::{self, Cue};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 
@@ -66,8 +67,7 @@ const BETWEEN: &str = ".\n\n\";\n";
 
 fn scan_complete(text: &str, tables: Tables) -> Injection {
     let openings = WordList::OrderOpenings.read(tables);
-    let cues =
-        Cues { tables, node: tables.get("injection-patterns"), openings, meanings: Meanings::from_tables(tables) };
+    let cues = Cues { tables, table: tables.library().cues(), openings, meanings: Meanings::from_tables(tables) };
     let sheet = Sheet::from_text(text);
     let mut signs = cues.signs(&sheet, Way::Plain);
     let parts = hidden::parts(text);
@@ -171,11 +171,11 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
 pub fn meanings(text: &str, tables: Tables) -> Vec<&'static str> {
     let mut words = fold(text);
     let meanings = Meanings::from_tables(tables);
-    let dictionary = meanings.look_up(&words, Node::NIL);
+    let dictionary = meanings.look_up(&words, Tables::EMPTY.library().cues());
     meanings.mark(text, &mut words, &dictionary);
     let all = words.iter().fold(0, |bits, word| bits | word.means);
-    let names = tables.get("injection-lexicon").get("names").entries();
-    names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
+    let names = tables.library().lexicon().names().entries();
+    names.filter(|(_, bit)| all & (1 << bit) != 0).map(|(name, _)| name).collect()
 }
 
 /// The heaviest sign of each family.
@@ -232,7 +232,7 @@ const MIN_HIDDEN: u32 = 20;
 
 struct Cues {
     tables: Tables,
-    node: Node<'static>,
+    table: views::Cues<'static>,
     openings: Words,
     meanings: Meanings,
 }
@@ -259,16 +259,16 @@ impl Cues {
     fn signs(&self, sheet: &Sheet<'_>, way: Way) -> Vec<Sign> {
         let text = sheet.text;
         let mut words = fold(text);
-        let dictionary = self.meanings.look_up(&words, self.node);
+        let dictionary = self.meanings.look_up(&words, self.table);
         self.meanings.mark(text, &mut words, &dictionary);
         let talk = words::talk(self.tables, &words);
         let is_manual = self.meanings.is_manual(&words);
         let mut signs = Vec::new();
-        let mut found = |cue: Node<'static>, span: Span, standing: Standing| {
-            let weight = cue.get("weight").number();
+        let mut found = |cue: Cue<'static>, span: Span, standing: Standing| {
+            let weight = cue.weight();
             let weight = match way {
                 Way::Hidden => weight,
-                Way::Plain if is_manual && OF_MANUALS.contains(&cue.get("family").text()) => {
+                Way::Plain if is_manual && OF_MANUALS.contains(&cue.family()) => {
                     weight_of(weight / 2, quoted_as(cue, sheet, span, talk), standing, talk)
                 }
                 Way::Plain => weight_of(weight, quoted_as(cue, sheet, span, talk), standing, talk),
@@ -280,24 +280,25 @@ impl Cues {
                 let Some(last) = last_of(&cue.sets, cue.gap, &words, at).and_then(|last| words.get(last)) else {
                     continue;
                 };
-                if FORBIDDEN.contains(&cue.node.get("family").text()) && self.meanings.is_forbidden(&words, at) {
+                if FORBIDDEN.contains(&cue.entry.family()) && self.meanings.is_forbidden(&words, at) {
                     continue;
                 }
                 let span = Span { start: word.span.start, end: last.span.end };
-                found(cue.node, span, words::standing(self.openings, (text, &words), at));
+                found(cue.entry, span, words::standing(self.openings, (text, &words), at));
             }
         }
-        for (index, span) in meanings::meetings(&words, self.node) {
+        for (index, span) in meanings::meetings(&words, self.table) {
             let first = words.partition_point(|word| word.span.start < span.start);
-            found(self.node.get("all").at(index as usize), span, words::standing(self.openings, (text, &words), first));
+            let Some(cue) = self.table.all().at(index as usize) else { continue };
+            found(cue, span, words::standing(self.openings, (text, &words), first));
         }
         // A pattern for the beginning of a line also matches at the beginning of the text.
         let lower = format!("\n{}", text.to_lowercase());
-        let pairs = self.node.get("text");
-        let texts: Vec<&[u8]> = pairs.items().map(|pair| pair.at(0).bytes()).collect();
-        for (pair, at) in pairs.items().zip(first_places(lower.as_bytes(), &texts)) {
+        let pairs = self.table.text();
+        let texts: Vec<&[u8]> = pairs.iter().map(|pair| pair.at(0).bytes()).collect();
+        for (pair, at) in pairs.iter().zip(first_places(lower.as_bytes(), &texts)) {
             let Some(at) = at else { continue };
-            let cue = self.node.get("all").at(pair.at(1).number() as usize);
+            let Some(cue) = self.table.all().at(pair.at(1).number() as usize) else { continue };
             // Lowercasing may change the length of a character, so the offset is approximate.
             let at = at.saturating_sub(1);
             let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
@@ -377,15 +378,15 @@ fn last_from(
     found
 }
 
-fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
-    let family = cue.get("family").text();
+fn sign(cue: Cue<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
+    let family = cue.family();
     let counts = way == Way::Hidden || !HIDDEN_ONLY.contains(&family);
     let more = match way {
         Way::Hidden if family == "address" => HIDDEN_ADDRESS,
         Way::Hidden if weight >= MIN_HIDDEN => HIDDEN_WEIGHT,
         Way::Hidden | Way::Plain => 0,
     };
-    counts.then(|| Sign { family: family.into(), name: cue.get("name").text().into(), weight: weight + more, span })
+    counts.then(|| Sign { family: family.into(), name: cue.name().into(), weight: weight + more, span })
 }
 
 /// Adjusts a sign's weight to its context: full for an unquoted clause that commands, less for a quoted or reported
@@ -414,8 +415,8 @@ enum Quoted {
 
 /// Quotation state of a cue, with exceptions for families whose instructions contain quotes: the name of the role that
 /// a model is to play is quoted even in an instruction.
-fn quoted_as(cue: Node<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Quoted {
-    match cue.get("family").text() {
+fn quoted_as(cue: Cue<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Quoted {
+    match cue.family() {
         // A command to be run is formatted as code.
         "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
         // The text to answer or run is quoted, while the instruction before it is not.

@@ -1,6 +1,6 @@
 //! The word lists in `library/words` that texts are judged by.
 
-use reflex_tables::{Node, Tables};
+use reflex_tables::{Map, Tables};
 
 macro_rules! word_lists {
     ($($(#[doc = $doc:literal])+ $list:ident = $name:literal;)+) => {
@@ -125,14 +125,14 @@ word_lists! {
 impl WordList {
     /// Returns its words; empty if the library has no such list.
     pub fn read(self, tables: Tables) -> Words {
-        let list = tables.get("words").get(self.name());
-        let compare = match list.get("compare").text() {
+        let list = tables.library().words().get(self.name());
+        let compare = match list.compare() {
             "start" => Compare::Start,
             "end" => Compare::End,
             "part" => Compare::Part,
             _ => Compare::Equal,
         };
-        Words { compare, words: list.get("words") }
+        Words { compare, words: list.words() }
     }
 }
 
@@ -149,7 +149,7 @@ enum Compare {
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
     compare: Compare,
-    words: Node<'static>,
+    words: Map<'static, bool>,
 }
 
 impl Words {
@@ -170,7 +170,7 @@ impl Words {
 
     /// Returns the words, sorted by their bytes.
     pub fn iter(self) -> impl Iterator<Item = &'static str> + Clone {
-        self.words.entries().map(|(word, _)| word)
+        self.words.keys()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::rules::condition::{Subject, evaluate};
 use crate::secrets::redaction::redacted;
 use crate::text::glob::glob;
 use reflex_shell::{Command, ExecTarget, Invocation, Selector, Value, work};
-use reflex_tables::Node;
+use reflex_tables::views::Rule;
 
 /// Cost of a finding in units of [`work`], for its texts and facts.
 const FINDING: u64 = 20;
@@ -28,16 +28,16 @@ pub(crate) fn inspect(
     watch: &mut Stopwatch<'_>,
 ) -> (Vec<Finding>, Vec<RuleTrace>) {
     let mut detector = "sentinel";
-    let triggers = facts.tables.get("triggers");
+    let triggers = facts.tables.library().triggers();
     let mut findings: Vec<Finding> = Vec::new();
     let mut weighed: Vec<RuleTrace> = Vec::new();
     for (index, effect) in facts.analysis.effects.iter().enumerate().filter(|(_, effect)| is_meant(effect)) {
         if work::is_over() {
             break;
         }
-        for rule in triggers.get(effect.kind.name()).items() {
+        for rule in triggers.get(effect.kind.name()).iter() {
             work::spend(1 + effect.targets.len() as u64 / 8);
-            let reports_as = rule.get("detector").text();
+            let reports_as = rule.detector();
             if reports_as != detector {
                 watch.stop(detector);
                 detector = reports_as;
@@ -48,7 +48,7 @@ pub(crate) fn inspect(
             if fires {
                 work::spend(FINDING);
             }
-            weighed.push(RuleTrace { effect: index, rule: rule.get("id").text(), truth, fires });
+            weighed.push(RuleTrace { effect: index, rule: rule.id(), truth, fires });
             findings.extend(severity.map(|severity| finding(rule, severity, (index, effect), facts, truth)));
         }
     }
@@ -56,12 +56,12 @@ pub(crate) fn inspect(
     (findings, weighed)
 }
 
-fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, bool) {
+fn judge(rule: Rule<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, bool) {
     facts.take_lost();
-    let truth = evaluate(rule.get("when"), Subject::effect(Source::Library, effect), facts);
+    let truth = evaluate(rule.when(), Subject::effect(Source::Library, effect), facts);
     let fires = match truth {
         Ternary::Yes => true,
-        Ternary::Unknown => rule.get("unknown").text() == "fire",
+        Ternary::Unknown => rule.unknown() == "fire",
         Ternary::No => false,
     };
     (truth, fires)
@@ -69,7 +69,7 @@ fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, b
 
 /// Lowers the severity for a script that is only written: it may never run, and if it does, it is judged at that time.
 /// One that starts by itself is judged now or never.
-fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
+fn severity(rule: Rule<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
     let severity = Severity::named(severity_word(rule, effect, facts)).unwrap_or(Severity::High);
     let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
     if script.is_none_or(|script| script.usage != Usage::Written || script.is_unasked) {
@@ -84,18 +84,17 @@ fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<S
 
 /// Severity by consequence, if the rule distinguishes: the same statement has a different weight in production than on
 /// this machine.
-fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
-    for place in [Fact::Production, Fact::Local] {
-        let severity = rule.get(place.name()).text();
+fn severity_word(rule: Rule<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
+    for (place, severity) in [(Fact::Production, rule.production()), (Fact::Local, rule.local())] {
         if !severity.is_empty() && facts.fact(effect, None, place) == Ternary::Yes {
             return severity;
         }
     }
-    rule.get("severity").text()
+    rule.severity()
 }
 
 fn finding(
-    rule: Node<'static>,
+    rule: Rule<'static>,
     severity: Severity,
     (index, effect): (usize, &Effect),
     facts: &Facts<'_>,
@@ -104,18 +103,18 @@ fn finding(
     let lost = facts.take_lost();
     let guilty = guilty_targets(rule, effect, facts);
     let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Ternary::Yes };
-    let id = rule.get("id").text();
+    let id = rule.id();
     Finding {
         id: id.into(),
-        detector: rule.get("detector").text().into(),
-        category: rule.get("category").text().into(),
+        detector: rule.detector().into(),
+        category: rule.category().into(),
         severity,
-        confidence: rule.get("confidence").number(),
-        tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
+        confidence: rule.confidence(),
+        tier: Tier::named(rule.tier()).unwrap_or_default(),
         fixed: None,
         would: None,
-        message: in_production(words.fill(rule.get("message").text()), rule, effect, facts),
-        remedy: words.fill(rule.get("remedy").text()),
+        message: in_production(words.fill(rule.message()), rule, effect, facts),
+        remedy: words.fill(rule.remedy()),
         command: excerpt::guilty_part(effect, facts),
         rewrite: None,
         otherwise: Decision::Deny,
@@ -129,8 +128,8 @@ fn finding(
 }
 
 /// Appends the name that identifies the place as production, if the rule has a separate severity for production.
-fn in_production(message: String, rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> String {
-    if rule.get(Fact::Production.name()).text().is_empty() {
+fn in_production(message: String, rule: Rule<'static>, effect: &Effect, facts: &Facts<'_>) -> String {
+    if rule.production().is_empty() {
         return message;
     }
     match facts.production_name(effect) {
@@ -143,8 +142,8 @@ fn in_production(message: String, rule: Node<'static>, effect: &Effect, facts: &
 }
 
 /// The targets for which the rule's `target:` condition does not fail, or all targets without such a condition.
-fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
-    let condition = rule.get("when").get("target");
+fn guilty_targets<'e>(rule: Rule<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
+    let condition = rule.when().get("target");
     let guilty = |target: &&Target| {
         condition.is_nil()
             || evaluate(condition, Subject::effect(Source::Library, effect).target(target), facts) != Ternary::No
@@ -295,8 +294,8 @@ impl Words<'_> {
         let mut operands: Vec<&Value> = invocation.operands.iter().filter_map(|at| command.words.get(*at)).collect();
         let kind = self.effect.kind.name();
         let entries = || invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-        let of_kind = || entries().filter(|entry| entry.get("do").text() == kind);
-        let patterns = || of_kind().flat_map(|entry| entry.get("word").texts());
+        let of_kind = || entries().filter(|entry| entry.kind() == kind);
+        let patterns = || of_kind().flat_map(|entry| entry.word().iter());
         let is_verb = |word: &&Value| {
             let word = word.literal().unwrap_or_default();
             // `sysctl kernel.core_pattern` and `git config core.bare`: the matched operand is the object itself.

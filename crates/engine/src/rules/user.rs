@@ -13,7 +13,8 @@ use crate::rules::rule_event::{self, FieldValue, RuleEvent};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::quoted_from_stranger;
 use reflex_shell::Span;
-use reflex_tables::{Node, root};
+use reflex_tables::views::UserRule;
+use reflex_tables::{Field, List, View, root};
 
 /// Maximum number of characters of a message, and of each word that it contains.
 const MAX_MESSAGE: usize = 500;
@@ -28,12 +29,12 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let raised = rule_event::rule_events(facts.event, facts.analysis, facts);
     for (number, layer) in policy.layers().iter().enumerate() {
         let source = Source::Layer(number);
-        let triggers = layer.tables.get("triggers");
+        let triggers = layer.tables.triggers();
         let mut fired: Vec<u32> = Vec::new();
         for one in raised.iter().filter(|_| !triggers.is_empty()) {
-            for rule in one.events.iter().flat_map(|event| triggers.get(event).items()) {
-                if !fired.contains(&rule.record()) && holds(rule, source, one, facts) {
-                    fired.push(rule.record());
+            for rule in one.events.iter().flat_map(|event| triggers.get(event).iter()) {
+                if !fired.contains(&rule.node().record()) && holds(rule, source, one, facts) {
+                    fired.push(rule.node().record());
                     findings.push(finding(layer, rule, one, facts));
                 }
             }
@@ -44,20 +45,20 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Whether a rule's conditions hold for an event. A rule without conditions never fires.
-pub(crate) fn holds(rule: Node<'_>, source: Source, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> bool {
-    let when = rule.get("when");
+pub(crate) fn holds(rule: UserRule<'_>, source: Source, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> bool {
+    let when = rule.when();
     !when.is_empty() && evaluate(when, Subject::raised(source, raised), facts) == Ternary::Yes
 }
 
-fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Finding {
-    let worth = PolicyAction::named(rule.get("action").text());
+fn finding(layer: &Layer, rule: UserRule<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Finding {
+    let worth = PolicyAction::named(rule.action());
     let rewrite = rewrite(rule, raised, facts);
     let mut message = message(rule, raised, facts);
     // A rewrite of an unaccepted project would inject the repository's text into a call.
     let rewrite = rewrite.filter(|_| layer.authority > Authority::Project || layer.loosens.holds());
-    let rewrite = rewrite.filter(|_| rule.get("would").is_nil());
+    let rewrite = rewrite.filter(|_| rule.would().is_none());
     if message.is_empty() {
-        message = format!("The rule {} forbids it.", rule.get("name").text());
+        message = format!("The rule {} forbids it.", rule.name());
     }
     if !message.ends_with(['.', '!', '?', '…']) {
         message.push('.');
@@ -66,22 +67,22 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &F
     let remedy = of_command
         .map(|(_, command)| format!("Run `{}` instead.", redacted(command, facts.tables)))
         .unwrap_or_default();
-    let otherwise = if rule.get("otherwise").text() == "ask" { PolicyAction::Ask } else { PolicyAction::Deny };
+    let otherwise = if rule.otherwise() == "ask" { PolicyAction::Ask } else { PolicyAction::Deny };
     let by_stranger = layer.is_strange();
     let (message, remedy, category) = if by_stranger {
-        (theirs(layer, rule, &message), String::new(), "policy")
+        (theirs(layer, rule.name(), &message), String::new(), "policy")
     } else {
-        (message, remedy, rule.get("category").text())
+        (message, remedy, rule.category())
     };
     Finding {
-        id: format!("{}/{}", layer.authority.name(), rule.get("name").text()),
+        id: format!("{}/{}", layer.authority.name(), rule.name()),
         detector: "rules".into(),
         category: category.into(),
-        severity: Severity::named(rule.get("severity").text()).unwrap_or(Severity::Medium),
+        severity: Severity::named(rule.severity()).unwrap_or(Severity::Medium),
         confidence: 100,
-        tier: Tier::named(rule.get("tier").text()).unwrap_or(Tier::Custom),
+        tier: Tier::named(rule.tier()).unwrap_or(Tier::Custom),
         fixed: Some(worth.unwrap_or(otherwise)),
-        would: rule.get("would").is_text().then(|| PolicyAction::named(rule.get("would").text()).unwrap_or(otherwise)),
+        would: rule.would().map(|action| PolicyAction::named(action).unwrap_or(otherwise)),
         message,
         remedy,
         command: excerpt::action_part(facts, raised.action.unwrap_or(0)),
@@ -96,12 +97,12 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &F
 }
 
 /// Message of an unreviewed rule, with its name. Both are text of the repository and are quoted as such.
-fn theirs(layer: &Layer, rule: Node<'_>, message: &str) -> String {
-    quoted_from_stranger("A rule", &layer.folder, &format!("{}: {message}", rule.get("name").text()))
+fn theirs(layer: &Layer, rule: &str, message: &str) -> String {
+    quoted_from_stranger("A rule", &layer.folder, &format!("{rule}: {message}"))
 }
 
 /// The rule's message with its `{{words}}` filled in, truncated and redacted.
-pub(crate) fn message(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> String {
+pub(crate) fn message(rule: UserRule<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> String {
     // Environment variables can be compared but are never shown, because they may contain secrets of any form.
     let word = |name: &str| match raised.field(name, facts) {
         FieldValue::Text(text) if !text.is_empty() && !name.starts_with("env.") => {
@@ -112,12 +113,12 @@ pub(crate) fn message(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>)
         }
         FieldValue::Text(_) | FieldValue::Unknown => None,
     };
-    cut(fill(rule.get("message").text(), &word).trim(), MAX_MESSAGE)
+    cut(fill(rule.message(), &word).trim(), MAX_MESSAGE)
 }
 
 /// The call with which the rule replaces this one, or `None` if one of its words is unknown.
-fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Rewrite> {
-    let template = rule.get("rewrite");
+fn rewrite(rule: UserRule<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Rewrite> {
+    let template = rule.rewrite();
     if template.is_empty() {
         return None;
     }
@@ -126,38 +127,37 @@ fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Op
         FieldValue::Text(_) | FieldValue::Unknown => None,
     };
     let fields: Vec<(String, String)> =
-        template.entries().map(|(field, text)| (field.to_owned(), fill(text.text(), &word))).collect();
+        template.entries().map(|(field, text)| (field.to_owned(), fill(text, &word))).collect();
     fields.iter().all(|(_, text)| !text.contains("{{")).then_some(Rewrite { fields })
 }
 
 /// Findings for `protectedPaths` and `approvalRequiredPaths` of a layer's policy, which are rules over effects.
 fn protected(layer: &Layer, source: Source, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for rule in layer.tables.get("paths").items() {
-        let (on, role) = (rule.get("on"), rule.get("role"));
-        if !role.is_nil() && facts.event.role.as_deref() != Some(role.text()) {
+    for rule in layer.tables.paths().iter() {
+        if rule.role().is_some_and(|role| facts.event.role.as_deref() != Some(role)) {
             continue;
         }
         for (index, effect) in facts.analysis.effects.iter().enumerate() {
-            if !on.texts().any(|name| name == effect.kind.name()) {
+            if !rule.on().iter().any(|name| name == effect.kind.name()) {
                 continue;
             }
-            if evaluate(rule.get("when"), Subject::effect(source, effect), facts) != Ternary::Yes {
+            if evaluate(rule.when(), Subject::effect(source, effect), facts) != Ternary::Yes {
                 continue;
             }
             let shown: Vec<String> =
                 effect.targets.iter().take(4).map(|target| redacted(&target.shown(), facts.tables)).collect();
-            let message = rule.get("message").text().replace("{targets}", &shown.join(", "));
+            let message = rule.message().replace("{targets}", &shown.join(", "));
             let by_stranger = layer.is_strange();
             findings.push(Finding {
-                id: format!("{}/{}", layer.authority.name(), rule.get("name").text()),
+                id: format!("{}/{}", layer.authority.name(), rule.name()),
                 detector: "rules".into(),
                 category: "policy".into(),
                 severity: Severity::High,
                 confidence: 100,
                 tier: Tier::Custom,
-                fixed: PolicyAction::named(rule.get("action").text()),
-                message: if by_stranger { theirs(layer, rule, &message) } else { message },
+                fixed: PolicyAction::named(rule.action()),
+                message: if by_stranger { theirs(layer, rule.name(), &message) } else { message },
                 by_stranger,
                 command: excerpt::guilty_part(effect, facts),
                 otherwise: Decision::Deny,
@@ -209,27 +209,27 @@ pub struct Answer {
 
 /// Compiled rules in their order.
 #[derive(Debug, Clone, Copy)]
-pub struct RuleList<'b>(Node<'b>);
+pub struct RuleList<'b>(List<'b, UserRule<'b>>);
 
 impl<'b> RuleList<'b> {
     /// Reads the rules from a blob. The list is empty if the bytes are not a blob of this version.
     pub fn new(blob: &'b [u8]) -> RuleList<'b> {
-        RuleList(root(blob))
+        RuleList(List::read(root(blob)))
     }
 
     /// Evaluates the rule at an index for an event.
     pub fn ask(self, index: usize, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
-        ask(self.0.at(index), raised, facts)
+        self.0.at(index).and_then(|rule| ask(rule, raised, facts))
     }
 }
 
-fn ask(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
+fn ask(rule: UserRule<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
     // Callers without a call may use event names of their own.
     let named = raised.field("event", facts);
     let asked = rule
-        .get("events")
-        .texts()
+        .events()
+        .iter()
         .any(|event| event == "any" || raised.events.contains(&event) || named == FieldValue::Text(event.to_owned()));
     let fires = asked && holds(rule, Source::Alone, raised, facts);
-    fires.then(|| Answer { message: message(rule, raised, facts), conditions: rule.get("when").len() })
+    fires.then(|| Answer { message: message(rule, raised, facts), conditions: rule.when().len() })
 }

@@ -5,20 +5,21 @@ use crate::model::analysis::Analysis;
 use crate::model::words::WordFinder;
 use crate::secrets::redaction::{is_no_password, looks_like_one, secret_names};
 use reflex_shell::{Command, Reading, Stdin};
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::Login;
 
 /// Number of passwords in one call after which the search stops.
 const MAX_PASSWORDS: usize = 256;
 
 /// Values at positions where programs take a password, regardless of their form. References and samples are excluded.
 pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
-    let logins = tables.get("logins");
+    let logins = tables.library().logins();
     let names = secret_names(tables);
     let mut found: Vec<String> = Vec::new();
     for reading in &analysis.readings {
         for command in &reading.commands {
             found.extend(named(tables, &names, command));
-            for place in logins.get(&command.name).items() {
+            for place in logins.get(&command.name).iter() {
                 found.extend(taken(place, command, reading).into_iter().filter(|text| !is_no_password(tables, text)));
             }
             if found.len() > MAX_PASSWORDS {
@@ -30,28 +31,28 @@ pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
 }
 
 /// The values at one position.
-fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<String> {
+fn taken(place: Login<'static>, command: &Command, reading: &Reading) -> Vec<String> {
     let words: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
     let is_present = |needed: &str| words.iter().skip(1).any(|word| word == needed || is_among(word, needed));
-    if !place.get("with").is_nil() && !place.get("with").texts().any(is_present) {
+    if !place.with().is_absent() && !place.with().iter().any(is_present) {
         return Vec::new();
     }
     let mut texts: Vec<String> = Vec::new();
-    for option in place.get("options").texts() {
-        texts.extend(option_values(&words, option, place.get("joined").is_true()));
+    for option in place.options().iter() {
+        texts.extend(option_values(&words, option, place.joined()));
     }
-    let last = place.get("last").number() as usize;
+    let last = place.last() as usize;
     if last > 0 {
         // `-b` may be part of a cluster, so operands are recognized by the missing dash.
         let operands: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
-        let least = place.get("of").number() as usize;
+        let least = place.of() as usize;
         let at = operands.len().checked_sub(last).filter(|_| operands.len() >= least);
         texts.extend(at.and_then(|at| operands.get(at)).map(|word| (*word).clone()));
     }
-    if place.get("input").is_true() {
+    if place.input() {
         texts.extend(read_by(command, reading));
     }
-    let sign = place.get("sign").text();
+    let sign = place.sign();
     if sign.is_empty() {
         return texts;
     }

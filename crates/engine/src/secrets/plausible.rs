@@ -1,15 +1,16 @@
 //! Distinguishes secrets from text of the same form: placeholders, samples, variable names.
 
 use crate::model::words::WordList;
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::SecretFormat;
 
 /// Maximum number of bytes of a value that are examined.
 const MAX_LEN: usize = 1024;
 
 /// Whether text of a format is a secret: it has enough entropy, is not a placeholder, and passes the entry's check.
-pub(super) fn is_secret(tables: Tables, entry: Node<'_>, text: &[u8], body: &[u8]) -> bool {
-    let enough = f64::from(entry.get("entropy").number()) / 10.0;
-    let sound = match entry.get("check").text() {
+pub(super) fn is_secret(tables: Tables, entry: SecretFormat<'_>, text: &[u8], body: &[u8]) -> bool {
+    let enough = f64::from(entry.entropy()) / 10.0;
+    let sound = match entry.check() {
         "jwt" => is_jwt(text),
         _ => true,
     };

@@ -6,7 +6,8 @@ use super::plausible;
 use super::scan::{Candidate, Secret, Sure, apart, meant, scan};
 use super::veils;
 use crate::model::words::{WordFinder, WordList};
-use reflex_tables::{Node, Tables};
+use reflex_tables::views::SecretFormat;
+use reflex_tables::{Field, Map, Tables};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -20,7 +21,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
     let text = unveiled(text, tables, known, mark);
     let text = without_private_keys(&text, mark);
     let text = without_formats(&text, tables, mark);
-    let kinds = tables.get("secrets").get("kinds");
+    let kinds = tables.library().secrets().kinds();
     let is_tag = |word: &str| is_tag(word, kinds);
     let tag =
         |kind: &str, secret: &str| if is_tag(secret) { secret.to_owned() } else { format!("[{kind}{}]", mark(secret)) };
@@ -175,7 +176,7 @@ fn formed(text: &str, tables: Tables) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     scan(text, tables, &mut |at, start, after| {
         let secrets = start.items().filter_map(|candidate| {
-            let entry = candidate.at(2);
+            let entry = SecretFormat::read(candidate.at(2));
             if Candidate::from_node(candidate) != Candidate::Form {
                 return meant(tables, text, at, candidate, after);
             }
@@ -292,10 +293,10 @@ fn redacted_word<'w>(names: &WordFinder, word: &'w str, tag: &dyn Fn(&str, &str)
 }
 
 /// Whether a word is a tag from an earlier redaction.
-fn is_tag(word: &str, kinds: Node<'_>) -> bool {
+fn is_tag(word: &str, kinds: Map<'_, bool>) -> bool {
     let inner = word.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let kind = inner.map(|inner| inner.split(':').next().unwrap_or(""));
-    kind.is_some_and(|kind| kind == "secret" || kind == "private-key" || kinds.get(kind).is_true())
+    kind.is_some_and(|kind| kind == "secret" || kind == "private-key" || kinds.get(kind))
 }
 
 fn redacted_value<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {

@@ -5,8 +5,9 @@ use super::forms;
 use super::plausible;
 use super::shapes;
 use crate::model::finding::Severity;
-use reflex_tables::sieve::{Sieve, bucket, only};
-use reflex_tables::{Node, Tables};
+use reflex_tables::sieve::{bucket, only};
+use reflex_tables::views::SecretFormat;
+use reflex_tables::{Field, Node, Tables};
 use std::ops::Range;
 
 /// A secret in a text.
@@ -15,23 +16,23 @@ pub struct Secret {
     /// Its byte range in the text.
     pub span: Range<usize>,
     pub(super) sure: Sure,
-    pub(super) entry: Node<'static>,
+    pub(super) entry: SecretFormat<'static>,
 }
 
 impl Secret {
     /// Description for a person: `a GitHub access token`.
     pub fn about(&self) -> &'static str {
-        self.entry.get("about").text()
+        self.entry.about()
     }
 
     /// Id of its format: `github/token`.
     pub fn id(&self) -> &'static str {
-        self.entry.get("id").text()
+        self.entry.id()
     }
 
     /// Severity of exposing it.
     pub fn severity(&self) -> Severity {
-        Severity::named(self.entry.get("severity").text()).unwrap_or(Severity::High)
+        Severity::named(self.entry.severity()).unwrap_or(Severity::High)
     }
 
     /// Moves the secret to the span of another of its forms.
@@ -41,16 +42,16 @@ impl Secret {
 
     /// Whether a host belongs to the service that issued the secret, or `None` if its hosts are unknown.
     pub(crate) fn is_of(&self, host: &str) -> Option<bool> {
-        let hosts = self.entry.get("hosts");
+        let hosts = self.entry.hosts();
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let is_below =
             |known: &str| host.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-        (!hosts.is_nil()).then(|| hosts.items().any(|known| is_below(known.text())))
+        (!hosts.is_absent()).then(|| hosts.iter().any(is_below))
     }
 
     /// The word in its redaction tag: `github-token`.
     pub(super) fn kind(&self) -> &'static str {
-        self.entry.get("kind").text()
+        self.entry.kind()
     }
 }
 
@@ -84,11 +85,11 @@ pub fn find(text: &str, tables: Tables) -> Vec<Secret> {
 /// Calls `look` at each offset where a secret may begin, with the offset, its candidates, and the end of the last
 /// secret. It returns the end of the secret it found.
 pub(super) fn scan(text: &str, tables: Tables, look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>) {
-    let formats = tables.get("secrets");
-    let (sieve, starts) = (Sieve::new(formats.get("sieve").bytes()), formats.get("starts"));
-    let fourths = formats.get("fourths");
+    let formats = tables.library().secrets();
+    let (sieve, starts) = (formats.sieve(), formats.starts());
+    let fourths = formats.fourths();
     let spaced: Vec<(usize, Node<'static>)> =
-        formats.get("spaced").items().map(|pair| (pair.get("gap").number() as usize, pair.get("forms"))).collect();
+        formats.spaced().iter().map(|pair| (pair.gap() as usize, pair.forms())).collect();
     let bytes = text.as_bytes();
     let (mut three, mut after) = (0_u32, 0);
     for (index, byte) in bytes.iter().enumerate() {
@@ -141,7 +142,7 @@ pub(super) fn meant(tables: Tables, text: &str, at: usize, candidate: Node<'stat
     if !here.eq_ignore_ascii_case(word) {
         return None;
     }
-    let (place, entry) = (at..at + word.len(), candidate.at(2));
+    let (place, entry) = (at..at + word.len(), SecretFormat::read(candidate.at(2)));
     match Candidate::from_node(candidate) {
         Candidate::Form => {
             let span = forms::around(candidate, bytes, at).filter(|span| span.start >= after)?;

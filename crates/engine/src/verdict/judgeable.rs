@@ -10,7 +10,6 @@ use crate::model::finding::{Decision, Finding, Tier};
 use crate::model::truth::Ternary;
 use crate::model::verdict::Verdict;
 use reflex_shell::ExecTarget;
-use reflex_tables::Node;
 
 /// A rule whose prompt a model may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,9 +110,9 @@ pub(crate) fn judged_rules(
 fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRule, Reservation> {
     let reserved = || Reservation::Rule(finding.id.clone());
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index)).ok_or_else(reserved)?;
-    let mut rules = facts.tables.get("triggers").get(effect.kind.name()).items();
-    let rule = rules.find(|rule| rule.get("id").text() == finding.id).unwrap_or(Node::NIL);
-    let judged = JudgedRule { id: rule.get("id").text(), why: rule.get("why").text() };
+    let mut rules = facts.tables.library().triggers().get(effect.kind.name()).iter();
+    let rule = rules.find(|rule| rule.id() == finding.id).ok_or_else(reserved)?;
+    let judged = JudgedRule { id: rule.id(), why: rule.why() };
     if judged.why.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
         return Err(reserved());
     }

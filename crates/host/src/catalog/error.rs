@@ -205,13 +205,12 @@ impl OriginError {
         match self {
             OriginError::Kind(_)
             | OriginError::Missing(_)
-            | OriginError::Unknown { .. }
             | OriginError::Address(_)
             | OriginError::NpmName(_)
             | OriginError::GitHub(_)
             | OriginError::Repository(_)
             | OriginError::Branch { .. } => Fault::Request,
-            OriginError::NotInstalled(_) | OriginError::Archive(_) => Fault::State,
+            OriginError::Unknown { .. } | OriginError::NotInstalled(_) | OriginError::Archive(_) => Fault::State,
             OriginError::Package(error) => error.fault(),
             OriginError::Http { .. }
             | OriginError::Status { .. }
@@ -297,8 +296,8 @@ impl ListError {
     /// The side at fault.
     pub fn fault(&self) -> Fault {
         match self {
-            ListError::Unlisted { .. } => Fault::Request,
-            ListError::NoSource { .. }
+            ListError::Unlisted { .. }
+            | ListError::NoSource { .. }
             | ListError::Exists(_)
             | ListError::Outside { .. }
             | ListError::NotList(_)

@@ -2,7 +2,7 @@
 
 use super::loaded::Loaded;
 use reflex_engine::Authority;
-use reflex_tables::Node;
+use reflex_tables::views;
 use std::time::Duration;
 
 /// Maximum time that a hook waits for a person if its agent runs a call whose hook takes too long. The entries that
@@ -49,16 +49,13 @@ pub(crate) struct Notify {
 }
 
 impl Notify {
-    fn take(&mut self, node: Node<'_>) {
-        self.desktop |= node.get("desktop").is_true();
-        let hook = node.get("webhook");
-        let texts = [
-            (&mut self.command, node.get("command")),
-            (&mut self.webhook, hook.get("url")),
-            (&mut self.format, hook.get("as")),
-        ];
-        for (field, value) in texts.into_iter().filter(|(_, value)| !value.text().is_empty()) {
-            *field = value.text().into();
+    fn take(&mut self, notify: views::Notify<'_>) {
+        self.desktop |= notify.desktop();
+        let hook = notify.webhook();
+        let texts =
+            [(&mut self.command, notify.command()), (&mut self.webhook, hook.url()), (&mut self.format, hook.format())];
+        for (field, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            *field = text.into();
         }
     }
 }
@@ -87,16 +84,16 @@ impl Asking {
         let mut asking = Asking { wait: None, unattended: Unattended::default(), notify: Notify::default() };
         let mut decided_by = Authority::Project;
         for one in loaded {
-            let ask = one.layer.tables.get("policy").get("ask");
-            if !ask.get("wait").is_nil() {
-                let written = Duration::from_secs(ask.get("wait").number().into());
+            let policy = one.layer.tables.policy();
+            if let Some(seconds) = policy.ask().wait() {
+                let written = Duration::from_secs(seconds.into());
                 let wait = if one.layer.authority == Authority::Project { written.min(LONG_WAIT) } else { written };
                 asking.wait = Some(asking.wait.map_or(wait, |known| known.min(wait)));
             }
             if one.layer.authority == Authority::User && one.layer.loosens.holds() {
-                asking.notify.take(one.layer.tables.get("policy").get("notify"));
+                asking.notify.take(policy.notify());
             }
-            let unattended = match ask.get("unattended").text() {
+            let unattended = match policy.ask().unattended() {
                 "deny" => Unattended::Deny,
                 "park" => Unattended::Park,
                 "allow-low" if one.layer.loosens.holds() => Unattended::AllowLow,

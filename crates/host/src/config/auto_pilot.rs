@@ -5,6 +5,9 @@ use reflex_engine::Authority;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Default address of the provider `anthropic`.
+const ANTHROPIC: &str = "https://api.anthropic.com";
+
 /// Default time limit over all attempts of one question.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -56,22 +59,21 @@ impl JudgeConfig {
             one.layer.authority == Authority::Managed
                 || (one.layer.authority == Authority::User && one.layer.loosens.holds())
         };
-        let named = |one: &&Loaded| !one.layer.tables.get("policy").get("judge").get("provider").text().is_empty();
+        let named = |one: &&Loaded| !one.layer.tables.policy().judge().provider().is_empty();
         let layer = loaded.iter().filter(counts).filter(named).max_by_key(|one| one.layer.authority)?;
-        let judge = layer.layer.tables.get("policy").get("judge");
-        let text = |key: &str| judge.get(key).text();
-        let or = |key: &str, or: &str| if text(key).is_empty() { or.to_owned() } else { text(key).to_owned() };
-        let key_file = || in_home(text("key_file"), home);
-        let provider = match text("provider") {
-            "command" => Provider::Command { line: text("command").to_owned() },
-            "anthropic" => Provider::Anthropic { url: or("url", "https://api.anthropic.com"), key_file: key_file()? },
-            "openai" => Provider::OpenAi { url: text("url").to_owned(), key_file: key_file() },
+        let judge = layer.layer.tables.policy().judge();
+        let url = judge.url().to_owned();
+        let key_file = || in_home(judge.key_file(), home);
+        let provider = match judge.provider() {
+            "command" => Provider::Command { line: judge.command().to_owned() },
+            "anthropic" if url.is_empty() => Provider::Anthropic { url: ANTHROPIC.to_owned(), key_file: key_file()? },
+            "anthropic" => Provider::Anthropic { url, key_file: key_file()? },
+            "openai" => Provider::OpenAi { url, key_file: key_file() },
             _ => return None,
         };
-        let seconds = judge.get("timeout");
-        let timeout = if seconds.is_nil() { TIMEOUT } else { Duration::from_secs(seconds.number().into()) };
+        let timeout = judge.timeout().map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.into()));
         let is_managed = layer.layer.authority == Authority::Managed;
-        Some(JudgeConfig { provider, model: text("model").to_owned(), timeout, is_managed })
+        Some(JudgeConfig { provider, model: judge.model().to_owned(), timeout, is_managed })
     }
 
     /// The model and its address, for people: `claude-haiku-4-5 at https://api.anthropic.com`.

@@ -3,7 +3,7 @@
 use super::files::Place;
 use reflex_engine::Authority;
 use reflex_rules::Base;
-use reflex_tables::Node;
+use reflex_tables::view;
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,20 @@ impl Step {
     pub(super) fn begin(place: &Place) -> Step {
         let folder = place.folder.canonicalize().unwrap_or_else(|_| place.folder.clone());
         Step { at: folder.display().to_string(), folder, digest: String::new() }
+    }
+}
+
+view! {
+    /// A base in a compiled tree.
+    pub(super) struct CompiledBase<'a> {
+        /// `recommended`, or a path.
+        path: &'a str,
+        /// Whether the path must be a git checkout.
+        git: bool,
+        /// The required digest of its files; empty to accept any.
+        digest: &'a str,
+        /// `file:line`
+        at: &'a str,
     }
 }
 
@@ -81,9 +95,14 @@ pub(super) fn json(base: &Base) -> Value {
 }
 
 /// Resolves a base relative to the place that names it, or returns the reason why it does not count.
-pub(super) fn resolve(base: Node<'_>, from: &Place, home: &Path, trail: &[Step]) -> Result<(Place, Step), BaseError> {
-    let (path, at) = (base.get("path").text(), base.get("at").text().to_owned());
-    let digest = base.get("digest").text().to_owned();
+pub(super) fn resolve(
+    base: CompiledBase<'_>,
+    from: &Place,
+    home: &Path,
+    trail: &[Step],
+) -> Result<(Place, Step), BaseError> {
+    let (path, at) = (base.path(), base.at().to_owned());
+    let digest = base.digest().to_owned();
     if path == RECOMMENDED {
         return Ok((from.shipped(), Step { folder: PathBuf::from(RECOMMENDED), digest: String::new(), at }));
     }
@@ -98,19 +117,19 @@ pub(super) fn resolve(base: Node<'_>, from: &Place, home: &Path, trail: &[Step])
 }
 
 /// The folder of a base without links, if the base may be named here.
-fn real_folder(base: Node<'_>, place: &Place, from: &Place, trail: &[Step]) -> Result<PathBuf, BaseProblem> {
+fn real_folder(base: CompiledBase<'_>, place: &Place, from: &Place, trail: &[Step]) -> Result<PathBuf, BaseProblem> {
     let failed = |source| BaseProblem::Io { folder: place.folder.clone(), source };
     let folder = place.folder.canonicalize().map_err(failed)?;
     if from.authority == Authority::Project && !folder.starts_with(from.workspace.join(".reflex")) {
         return Err(BaseProblem::Outside(folder));
     }
-    if base.get("git").is_true() && !is_checkout(&folder, from) {
+    if base.git() && !is_checkout(&folder, from) {
         return Err(BaseProblem::NotCheckout(folder));
     }
     if let Some(step) = trail.iter().find(|step| step.folder == folder) {
         return Err(BaseProblem::Circular { folder, before: step.at.clone() });
     }
-    if let Some(step) = pinned(trail).filter(|_| base.get("digest").text().is_empty()) {
+    if let Some(step) = pinned(trail).filter(|_| base.digest().is_empty()) {
         return Err(BaseProblem::NotPinned { folder, by: step.at.clone() });
     }
     if trail.len() > MAX_STEPS {

@@ -56,7 +56,7 @@ impl Candidate {
         let layer = Layer {
             authority: Authority::User,
             loosens: Vouched::APPROVED,
-            tables: self.tables.part("tree"),
+            tables: self.tables.part("tree").layer(),
             problems: Vec::new(),
             folder: self.place.folder.display().to_string(),
         };

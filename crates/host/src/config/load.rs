@@ -11,7 +11,8 @@ use crate::store::Store;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
-use reflex_tables::Tables;
+use reflex_tables::views::LayerTables;
+use reflex_tables::{List, Map, Texts, view};
 use serde_json::json;
 use std::path::Path;
 
@@ -62,17 +63,17 @@ impl Loader<'_> {
         if found.files.is_empty() && found.problems.is_empty() && found.shipped.is_none() {
             return;
         }
-        let tables = tree(&found, &self.cache, &self.variables);
-        let new = tables.get("variables").entries();
-        self.variables.extend(new.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
-        let mut digest = tables.get("digest").text().to_owned();
+        let compiled = tree(&found, &self.cache, &self.variables);
+        let new = compiled.variables().entries();
+        self.variables.extend(new.map(|(name, values)| (name.to_owned(), values.iter().map(str::to_owned).collect())));
+        let mut digest = compiled.digest().to_owned();
         if place.authority == Authority::Project {
-            let checks = tables.get("tree").get("policy").get("verify").get("run");
-            let scripts = trust::scripts(checks.items().map(|check| check.get("command").text()), &place.workspace);
+            let checks = compiled.tree().policy().verify().run();
+            let scripts = trust::scripts(checks.iter().map(|check| check.command()), &place.workspace);
             digest = trust::with_scripts(digest, &scripts);
         }
         let mut problems: Vec<String> = found.problems.clone();
-        problems.extend(tables.get("problems").texts().map(str::to_owned));
+        problems.extend(compiled.problems().iter().map(str::to_owned));
         let mut why_tight = found.why_tight.clone();
         let accepted = self.accepted(&place, &digest);
         if !accepted.so_far() {
@@ -82,17 +83,17 @@ impl Loader<'_> {
         let folders: Vec<Place> = match (place.authority, bases::pinned(trail)) {
             (Authority::Project, _) => Vec::new(),
             (Authority::User | Authority::Managed, None) => {
-                tables.get("rule_dirs").texts().map(|folder| place.further(folder, self.home)).collect()
+                compiled.rule_dirs().iter().map(|folder| place.further(folder, self.home)).collect()
             }
             (Authority::User | Authority::Managed, Some(step)) => {
                 let left_out =
                     |folder| format!("{}: `rule_dirs: {folder}` is not pinned, so it does not count", step.at);
-                problems.extend(tables.get("rule_dirs").texts().map(left_out));
+                problems.extend(compiled.rule_dirs().iter().map(left_out));
                 Vec::new()
             }
         };
         let mut further: Vec<(Place, bases::Step)> = Vec::new();
-        for base in tables.get("extends").items() {
+        for base in compiled.extends().iter() {
             match bases::resolve(base, &place, self.home, trail) {
                 Ok(base) => further.push(base),
                 Err(problem) => problems.push(problem.to_string()),
@@ -106,7 +107,7 @@ impl Loader<'_> {
             }
         });
         let (authority, folder) = (place.authority, place.folder.display().to_string());
-        let layer = Layer { authority, loosens, tables: tables.part("tree"), problems, folder };
+        let layer = Layer { authority, loosens, tables: compiled.tree(), problems, folder };
         self.loaded.push(Loaded { layer, place, digest, why_tight });
         folders.into_iter().for_each(|place| self.add(place, trail));
         for (place, step) in further {
@@ -128,7 +129,7 @@ impl Loader<'_> {
         if step.digest.is_empty() {
             return Ok(());
         }
-        let digest = tree(&place.list(), &self.cache, &self.variables).get("digest").text().to_owned();
+        let digest = tree(&place.list(), &self.cache, &self.variables).digest().to_owned();
         if digest == step.digest {
             return Ok(());
         }
@@ -136,11 +137,29 @@ impl Loader<'_> {
     }
 }
 
+view! {
+    /// The compiled files of a place.
+    struct CompiledPlace<'a> {
+        /// Its rules and its policy.
+        tree: LayerTables<'a>,
+        /// Errors in its files.
+        problems: Texts<'a>,
+        /// The digest of its files.
+        digest: &'a str,
+        /// Additional folders of rules.
+        rule_dirs: Texts<'a>,
+        /// The policies that it extends.
+        extends: List<'a, bases::CompiledBase<'a>>,
+        /// Values for names in rules.
+        variables: Map<'a, Texts<'a>>,
+    }
+}
+
 /// The compiled tree: from the cache if the files are unchanged, else compiled and stored.
-fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Tables {
+fn tree(found: &Found, cache: &Cache, variables: &Variables) -> CompiledPlace<'static> {
     let identity = found.identity(variables);
     if let Some(tables) = cache.get(&identity) {
-        return tables;
+        return tables.view();
     }
     let files = found.read();
     let (compiled, problems, files) = compile_with_last_good(files, cache, variables);
@@ -152,7 +171,7 @@ fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Tables {
         "extends": compiled.policy.extends.iter().map(bases::json).collect::<Vec<_>>(),
         "variables": compiled.policy.variables,
     });
-    cache.put(&identity, &tree)
+    cache.put(&identity, &tree).view()
 }
 
 /// Compiles files, replacing each damaged one by its last good version if it has one. Returns the files in force,

@@ -64,7 +64,7 @@ impl Mode {
         let managed = || loaded.iter().filter(|one| one.layer.authority == Authority::Managed);
         if named.name == AUTO_PILOT {
             // An administrator who chooses a model permits auto-pilot.
-            let chosen = |one: &Loaded| !one.layer.tables.get("policy").get("judge").get("provider").text().is_empty();
+            let chosen = |one: &Loaded| !one.layer.tables.policy().judge().provider().is_empty();
             let is_auto_pilot = managed().next().is_none() || managed().any(chosen);
             return Mode { is_auto_pilot, ..self };
         }
@@ -98,12 +98,12 @@ impl Mode {
 
     /// The purpose of a mode, from the library; empty for an unknown name.
     pub fn about(name: &str) -> &'static str {
-        reflex_library::tables().get("policies").get(name).get("about").text()
+        reflex_library::tables().library().policies().get(name).about()
     }
 
     /// The names of all modes.
     pub fn names() -> Vec<&'static str> {
-        reflex_library::tables().get("policies").entries().map(|(name, _)| name).collect()
+        reflex_library::tables().library().policies().keys().collect()
     }
 
     /// The name of the mode's policy.

@@ -117,7 +117,7 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, NamedError> {
     let blob = encode(&compiled.tree).map_err(NamedError::Table)?;
     let tables = Tables::new(Box::leak(blob.into_boxed_slice()));
     let (authority, loosens) = (Authority::User, Vouched::APPROVED);
-    let layer = Layer { authority, loosens, tables, problems: Vec::new(), folder: String::new() };
+    let layer = Layer { authority, loosens, tables: tables.layer(), problems: Vec::new(), folder: String::new() };
     let digest = files::digest(&sources);
     let place = files::Place::user(PathBuf::from("."));
     let loaded = Loaded { layer, place, digest, why_tight: None };
@@ -141,34 +141,32 @@ impl Opened {
 pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
     let mut lines = Vec::new();
     let core: Vec<&str> = reflex_library::tables()
-        .get("rules")
+        .library()
+        .rules()
         .entries()
-        .filter(|(_, rule)| rule.get("tier").text() == "core")
+        .filter(|(_, rule)| rule.tier() == "core")
         .map(|(id, _)| id)
         .collect();
     let is_core = |id: &str| {
         let name = ["project/", "user/", "managed/"].iter().find_map(|layer| id.strip_prefix(layer)).unwrap_or(id);
-        let is_marked = |one: &Loaded| one.layer.tables.get("rules").get(name).get("tier").text() == "core";
+        let is_marked = |one: &Loaded| one.layer.tables.rules().get(name).tier() == "core";
         core.contains(&id) || loaded.iter().any(is_marked)
     };
     let may = |one: &&Loaded| one.layer.loosens.holds() && one.layer.authority >= Authority::User;
     for one in loaded.iter().filter(may) {
-        let policy = one.layer.tables.get("policy");
-        let (name, reason) = (one.layer.authority.name(), policy.get("reason").text());
-        if !reason.is_empty() && !policy.get("preset").is_nil() {
-            lines.push(format!(
-                "the {name}'s preset `{}` also holds for core rules: {reason}",
-                policy.get("preset").text()
-            ));
+        let policy = one.layer.tables.policy();
+        let (name, reason) = (one.layer.authority.name(), policy.reason());
+        if !reason.is_empty() && !policy.preset().is_empty() {
+            lines.push(format!("the {name}'s preset `{}` also holds for core rules: {reason}", policy.preset()));
         }
-        for (id, change) in policy.get("overrides").entries() {
-            let (at, reason) = (change.get("at").text(), change.get("reason").text());
+        for (id, change) in policy.overrides().entries() {
+            let (at, reason) = (change.at(), change.reason());
             if is_core(id) && !reason.is_empty() {
-                lines.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", change.get("do").text()));
+                lines.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", change.action()));
             }
         }
-        for entry in policy.get("allow").items().filter(|entry| !entry.get("reason").text().is_empty()) {
-            let (at, reason) = (entry.get("at").text(), entry.get("reason").text());
+        for entry in policy.allow().iter().filter(|entry| !entry.reason().is_empty()) {
+            let (at, reason) = (entry.at(), entry.reason());
             lines.push(format!("{at}: an allowance also holds for core rules: {reason}"));
         }
     }

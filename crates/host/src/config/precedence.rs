@@ -2,8 +2,8 @@
 
 use super::overview::Opened;
 use crate::system::clock::{moment, now};
-use reflex_engine::{Authority, PolicyAction};
-use reflex_tables::Node;
+use reflex_engine::{Authority, PolicyAction, Severity, action_of};
+use reflex_tables::views::Policy as Preset;
 use serde_json::Value;
 
 /// Keys without effect in a layer that may only tighten.
@@ -78,18 +78,17 @@ fn of_preset(layers: &[Opened], layer: &Opened, usual: &str) -> Option<String> {
 
 /// Whether a preset is at least as strict as another for every severity, and stricter for one.
 fn is_stricter(one: &str, other: &str) -> bool {
-    let policy = |name| reflex_library::tables().get("policies").get(name);
+    let policy = |name| reflex_library::tables().library().policies().get(name);
     let (one, other) = (policy(one), policy(other));
-    let worth = |node: Node<'_>, key| PolicyAction::named(node.get(key).text());
-    let severities = ["low", "medium", "high", "critical"];
-    let more = severities.iter().map(|key| worth(one, key).cmp(&worth(other, key)));
-    let rest = [(one.get("asks").len(), other.get("asks").len()), (denies(one), denies(other))];
+    let severities = [Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
+    let more = severities.iter().map(|at| action_of(one, *at).cmp(&action_of(other, *at)));
+    let rest = [(one.asks().len(), other.asks().len()), (denies(one), denies(other))];
     let more: Vec<std::cmp::Ordering> = more.chain(rest.map(|(one, other)| one.cmp(&other))).collect();
     more.iter().all(|order| order.is_ge()) && more.iter().any(|order| order.is_gt())
 }
 
-fn denies(policy: Node<'_>) -> usize {
-    usize::from(policy.get("ask").text() == "deny")
+fn denies(policy: Preset<'_>) -> usize {
+    usize::from(policy.ask() == "deny")
 }
 
 fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usual: &str) -> Option<String> {
@@ -119,13 +118,9 @@ fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usu
 /// The default action of a rule, and whether it is a core rule.
 fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(PolicyAction, bool)> {
     let tables = reflex_library::tables();
-    let rule = tables.get("rules").get(id);
-    if !rule.is_nil() {
-        let policy = tables.get("policies").get(&preset_in_force(layers, usual));
-        return Some((
-            PolicyAction::named(policy.get(rule.get("severity").text()).text())?,
-            rule.get("tier").text() == "core",
-        ));
+    if let Some(rule) = tables.library().rules().find(id) {
+        let policy = tables.library().policies().get(&preset_in_force(layers, usual));
+        return Some((action_of(policy, Severity::named(rule.severity())?)?, rule.tier() == "core"));
     }
     let is_it = |layer: &Opened, name: &str| name == id || format!("{}/{name}", authority_name(layer)) == id;
     let mut named = layers.iter().flat_map(|layer| layer.compiled.rules.iter().filter(|rule| is_it(layer, &rule.name)));

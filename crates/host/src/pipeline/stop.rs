@@ -16,6 +16,7 @@ use reflex_engine::{
     Action, AgentPath, Decision, Engine, Event, Finding, Judgement, Moment, PolicyAction, Reason, Severity, Untracked,
     World, plain_path,
 };
+use reflex_tables::{View, views};
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 use std::fs;
@@ -49,20 +50,20 @@ impl Wanted {
     fn from_layers(loaded: &[Loaded]) -> Wanted {
         let mut wanted = Wanted::default();
         for one in loaded {
-            let verify = one.layer.tables.get("policy").get("verify");
-            wanted.any |= !verify.is_nil();
-            let acceptance = verify.get("acceptance").text();
+            let verify = one.layer.tables.policy().verify();
+            wanted.any |= !verify.is_absent();
+            let acceptance = verify.acceptance();
             let shown = if one.layer.is_strange() { plain_path(acceptance) } else { acceptance.to_owned() };
             wanted.acceptance.extend((!acceptance.is_empty()).then(|| (acceptance.to_owned(), shown)));
             if !one.layer.loosens.holds() {
                 continue;
             }
-            let check = |check: reflex_tables::Node<'_>| Check {
-                name: check.get("name").text().into(),
-                command: check.get("command").text().into(),
-                seconds: u64::from(check.get("seconds").number()),
+            let check = |check: views::Check<'_>| Check {
+                name: check.name().into(),
+                command: check.command().into(),
+                seconds: u64::from(check.seconds()),
             };
-            wanted.checks.extend(verify.get("run").items().map(check));
+            wanted.checks.extend(verify.run().iter().map(check));
         }
         wanted
     }

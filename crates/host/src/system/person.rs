@@ -40,8 +40,8 @@ pub enum NoPerson {
 /// Variables that agents set for their child processes. They are a class of the library, which also judges commands
 /// that unset them.
 fn variables() -> impl Iterator<Item = &'static str> {
-    let places = reflex_library::tables().get("places").get("agent-variable").items();
-    places.flat_map(|place| place.get("paths").texts())
+    let places = reflex_library::tables().library().places().get("agent-variable").iter();
+    places.flat_map(|place| place.paths().iter())
 }
 
 /// Maximum number of ancestors that are examined.

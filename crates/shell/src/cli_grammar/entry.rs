@@ -2,14 +2,11 @@
 
 use super::invocation::Invocation;
 use crate::model::value::Value;
-use reflex_tables::Node;
+use reflex_tables::views::{Conditions, Narrowing};
 
-/// Whether an entry applies: one of `when`, all of `and` and none of `unless` is given.
-pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
-    let when = entry.get("when");
-    (when.is_nil() || when.texts().any(|key| invocation.has_option(key)))
-        && entry.get("and").texts().all(|key| invocation.has_option(key))
-        && !entry.get("unless").texts().any(|key| invocation.has_option(key))
+/// Whether an entry with these conditions applies: one of `when`, all of `and` and none of `unless` is given.
+pub fn applies(conditions: Conditions<'static>, invocation: &Invocation) -> bool {
+    conditions.hold(|key| invocation.has_option(key))
 }
 
 /// Narrows values to the parts that an entry selects: `each-line` splits them into lines; `containing` keeps those that
@@ -17,43 +14,43 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
 /// after one of them; `quoted` keeps the quoted texts after them; `after-last` strips everything up to the last
 /// occurrence; `lacking` drops those that contain a text; `divided` splits the rest at each of these characters. With
 /// `any-case`, matching ignores ASCII case.
-pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
-    if entry.get("each-line").is_true() {
+pub fn narrow(parts: Narrowing<'static>, values: &mut Vec<Value>) {
+    if parts.each_line() {
         let lines = values.iter().flat_map(|value| value.split(&['\n']));
         *values = lines.map(|line| line.without_prefix(blanks(&line.prefix()))).collect();
     }
-    let any_case = entry.get("any-case").is_true();
+    let any_case = parts.any_case();
     let find = |text: &str, wanted: &str| match any_case {
         true => text.to_ascii_lowercase().find(&wanted.to_ascii_lowercase()),
         false => text.find(wanted),
     };
-    let containing = entry.get("containing").text();
+    let containing = parts.containing();
     if !containing.is_empty() {
         values.retain(|value| value.prefix().contains(containing));
     }
-    let starting = entry.get("starting");
-    if !starting.is_nil() {
+    let starting = parts.starting();
+    if !starting.is_absent() {
         let cut = |value: &Value| {
             let prefix = value.prefix();
-            let start = starting.texts().find(|start| find(&prefix, start) == Some(0))?;
+            let start = starting.iter().find(|start| find(&prefix, start) == Some(0))?;
             Some(value.without_prefix(start.len()))
         };
         *values = values.iter().filter_map(cut).collect();
     }
-    let lacking = entry.get("lacking").text();
+    let lacking = parts.lacking();
     if !lacking.is_empty() {
         values.retain(|value| !value.shown().contains(lacking));
     }
-    let after_last = entry.get("after-last").text();
+    let after_last = parts.after_last();
     if !after_last.is_empty() {
         let cut =
             |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
         values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
     }
-    if !entry.get("behind").is_nil() {
-        narrow_after(entry, values, &find);
+    if !parts.behind().is_absent() {
+        narrow_after(parts, values, &find);
     }
-    let divided = entry.get("divided").text();
+    let divided = parts.divided();
     if !divided.is_empty() {
         let chars: Vec<char> = divided.chars().collect();
         *values = values.iter().flat_map(|value| value.split(&chars)).collect();
@@ -61,17 +58,17 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
 }
 
 /// Narrows values to the parts that follow one of the entry's texts.
-fn narrow_after(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
-    let after = entry.get("behind");
+fn narrow_after(parts: Narrowing<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
+    let after = parts.behind();
     let cut =
         |value: &Value, wanted: &str| find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()));
-    let quotes_words = entry.get("quoted-words").is_true();
-    let every = quotes_words || entry.get("quoted").is_true();
+    let quotes_words = parts.quoted_words();
+    let every = quotes_words || parts.quoted();
     *values = values
         .iter()
         .flat_map(|value| {
             after
-                .texts()
+                .iter()
                 .flat_map(|wanted| {
                     let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
                     while let Some(next) =

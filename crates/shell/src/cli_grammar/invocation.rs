@@ -2,7 +2,6 @@
 
 use super::program::{Follows, Program, Style};
 use crate::model::value::Value;
-use reflex_tables::Node;
 use std::ops::Range;
 
 /// The words of a command, parsed by the grammar of its program.
@@ -95,16 +94,7 @@ impl Invocation {
 
     /// Returns the kind of text that the command prints; empty if the grammar does not specify one.
     pub(crate) fn prints(&self) -> &'static str {
-        let Some(prints) = self.grammar().map(Program::prints) else { return "" };
-        let fits = |entry: &Node<'static>| {
-            let has_option = |key: &str| entry.get(key).texts().any(|option| self.has_option(option));
-            (entry.get("when").is_nil() || has_option("when")) && !has_option("unless")
-        };
-        if prints.is_text() {
-            prints.text()
-        } else {
-            prints.items().find(fits).map_or("", |entry| entry.get("what").text())
-        }
+        self.grammar().map_or("", |grammar| grammar.prints(|option| self.has_option(option)))
     }
 
     /// Returns the grammar of the innermost subcommand.

@@ -97,16 +97,16 @@ impl Interpreter<'_> {
     /// Writes the files that a program fills, by the `copies-to` entries of its grammar.
     pub(super) fn flow(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft, output: &Stream) {
         let entries = invocation.grammars.iter().flat_map(|grammar| grammar.copies());
-        let entries: Vec<_> = entries.filter(|entry| applies(*entry, invocation)).collect();
+        let entries: Vec<_> = entries.filter(|entry| applies(entry.conditions(), invocation)).collect();
         for entry in entries {
             let commands = [&[id], draft.stdin.commands.as_slice()].concat();
-            let sources = match entry.get("from").text() {
+            let sources = match entry.from() {
                 "stdin" => vec![(Value::default(), draft.stdin.clone())],
                 "output" => vec![(Value::default(), Stream::new(output.text.clone(), commands))],
                 selector => self.contents_of(&Selector(selector).values(invocation, &draft.words)),
             };
-            let mut targets = Selector(entry.get("to").text()).values(invocation, &draft.words);
-            narrow(entry, &mut targets);
+            let mut targets = Selector(entry.to()).values(invocation, &draft.words);
+            narrow(entry.narrowing(), &mut targets);
             for target in &targets {
                 for (from, content) in &sources {
                     if self.exhausted {

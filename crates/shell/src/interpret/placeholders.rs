@@ -1,20 +1,20 @@
 //! Placeholders such as `{}` in the words of a command, and their replacement.
 
 use crate::model::value::Value;
-use reflex_tables::Node;
+use reflex_tables::Texts;
 
 /// Replaces all of the placeholders in the words. If no word contains one, appends the values if `append` is set.
 pub(super) fn fill_or_append(
     words: Vec<Value>,
-    placeholders: Node<'static>,
+    placeholders: Texts<'static>,
     append: bool,
     values: &[Value],
 ) -> Vec<Value> {
-    let holds = |word: &Value| word.literal().is_some_and(|text| placeholders.texts().any(|mark| text.contains(mark)));
+    let holds = |word: &Value| word.literal().is_some_and(|text| placeholders.iter().any(|mark| text.contains(mark)));
     if append && !words.iter().any(holds) {
         return [words.as_slice(), values].concat();
     }
-    placeholders.texts().fold(words, |words, placeholder| fill(words, placeholder, values))
+    placeholders.iter().fold(words, |words, placeholder| fill(words, placeholder, values))
 }
 
 /// Replaces every occurrence of the placeholder inside a word; the word is repeated for each value.

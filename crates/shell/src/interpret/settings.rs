@@ -12,7 +12,7 @@ use crate::model::language::Language;
 use crate::model::value::{Origin, UnknownReason, Value};
 use crate::reading::{Code, CommandId};
 use crate::text_tools::quoting;
-use reflex_tables::Node;
+use reflex_tables::Map;
 
 /// Maximum number of `GIT_CONFIG_KEY_…` pairs read.
 const MAX_PAIRS: usize = 4096;
@@ -26,12 +26,12 @@ impl Interpreter<'_> {
             if value.pieces.is_empty() || self.depth >= MAX_DEPTH {
                 continue;
             }
-            let command = if entry.is_nil() && id.is_some() { self.command_in(value) } else { None };
-            if entry.is_nil() && command.is_none() {
+            let command = if entry.is_none() && id.is_some() { self.command_in(value) } else { None };
+            if entry.is_none() && command.is_none() {
                 continue;
             }
             let text = |text: &str| Value::text(text, origin);
-            let lines = match entry.get("how").text() {
+            let lines = match entry.map_or("", |variable| variable.how()) {
                 "" if command.is_some() => vec![vec![text("sh"), text("-c"), command.unwrap_or_default()]],
                 "script" if self.readable(value).is_none() => Vec::new(),
                 // `LESSOPEN='|lesspipe %s'`: the program reads the output of the command.
@@ -40,7 +40,10 @@ impl Interpreter<'_> {
                     vec![vec![text("sh"), text("-c"), value.without_prefix(bar)]]
                 }
                 "program" => vec![vec![value.clone()]],
-                "options" => vec![[vec![text(entry.get("program").text())], super::xargs::words_of(value)].concat()],
+                "options" => vec![
+                    [vec![text(entry.map_or("", |variable| variable.program()))], super::xargs::words_of(value)]
+                        .concat(),
+                ],
                 // `ENV=production` has another meaning to most programs.
                 _ => {
                     let files = value.split(&[':', ' ']).into_iter();
@@ -63,7 +66,7 @@ impl Interpreter<'_> {
     /// command.
     pub(super) fn settings(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let kinds = invocation.grammars.first()?.settings();
-        if kinds.is_nil() {
+        if kinds.is_absent() {
             return None;
         }
         if self.depth >= MAX_DEPTH {
@@ -236,10 +239,10 @@ fn setting_of(value: &Value) -> Option<(String, Value)> {
 }
 
 /// Returns the kind of a key, which determines how its value runs; empty if it does not run.
-fn kind(kinds: Node<'static>, key: &str) -> &'static str {
+fn kind(kinds: Map<'static, &'static str>, key: &str) -> &'static str {
     let fits = |pattern: &str| match pattern.split_once('*') {
         Some((start, end)) => key.len() >= start.len() + end.len() && key.starts_with(start) && key.ends_with(end),
         None => pattern == key,
     };
-    kinds.entries().find(|(pattern, _)| fits(pattern)).map_or("", |(_, how)| how.text())
+    kinds.entries().find(|(pattern, _)| fits(pattern)).map_or("", |(_, how)| how)
 }

@@ -16,7 +16,7 @@ use crate::reading::{Code, CommandId, ExecTarget, LOADED, UNCHANGED};
 use crate::surroundings::ModuleName;
 use crate::syntax::names::is_name;
 use crate::text_tools::{decode, windows_words};
-use reflex_tables::Node;
+use reflex_tables::views::RunEntry;
 
 /// The way in which a command runs a text.
 #[derive(Clone)]
@@ -32,12 +32,12 @@ impl Interpreter<'_> {
     /// Walks everything that the command runs according to its grammar. Returns the output, if any.
     pub(super) fn inner(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let mut printed = self.settings(id, invocation, draft);
-        let entries: Vec<Node<'static>> = invocation
+        let entries: Vec<RunEntry<'static>> = invocation
             .grammars
             .iter()
             .rev()
             .flat_map(|grammar| grammar.runs())
-            .filter(|entry| applies(*entry, invocation))
+            .filter(|entry| applies(entry.conditions(), invocation))
             .collect();
         for entry in entries {
             if self.depth >= MAX_DEPTH {
@@ -60,14 +60,14 @@ impl Interpreter<'_> {
     /// `elsewhere: true` an unknown other one, `without: X` lists the variables hidden from it.
     fn entry_elsewhere(
         &mut self,
-        entry: Node<'static>,
+        entry: RunEntry<'static>,
         id: CommandId,
         invocation: &Invocation,
         draft: &Draft,
     ) -> Option<Stream> {
-        let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &draft.words);
-        let (folders, hidden) = (selected("folder"), selected("without"));
-        let elsewhere = entry.get("elsewhere").is_true();
+        let selected = |selector| Selector(selector).values(invocation, &draft.words);
+        let (folders, hidden) = (selected(entry.folder()), selected(entry.without()));
+        let elsewhere = entry.elsewhere();
         if folders.is_empty() && hidden.is_empty() && !elsewhere {
             return self.entry(entry, id, invocation, draft);
         }
@@ -85,8 +85,8 @@ impl Interpreter<'_> {
     }
 
     /// Whether `host: SELECTOR` names this machine and not another host.
-    fn is_own_host(&self, entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
-        let hosts = Selector(entry.get("host").text()).values(invocation, &draft.words);
+    fn is_own_host(&self, entry: RunEntry<'static>, invocation: &Invocation, draft: &Draft) -> bool {
+        let hosts = Selector(entry.host()).values(invocation, &draft.words);
         let own_name = (self.surroundings.variable)("HOSTNAME").filter(|name| !name.is_empty());
         hosts.iter().filter_map(Value::literal).any(|host| {
             let host = host.strip_prefix("ssh://").unwrap_or(&host);
@@ -97,43 +97,49 @@ impl Interpreter<'_> {
         })
     }
 
-    fn entry(&mut self, entry: Node<'static>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
-        let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &draft.words);
-        if entry.get("argv").is_text() {
-            let words = [selected("argv"), selected("with")].concat();
+    fn entry(
+        &mut self,
+        entry: RunEntry<'static>,
+        id: CommandId,
+        invocation: &Invocation,
+        draft: &Draft,
+    ) -> Option<Stream> {
+        let selected = |selector| Selector(selector).values(invocation, &draft.words);
+        if let Some(argv) = entry.argv() {
+            let words = [selected(argv), selected(entry.with())].concat();
             return self.argv(entry, words, invocation, draft);
         }
-        if entry.get("again").is_text() {
-            return self.again(entry.get("again").text(), invocation, draft);
+        if let Some(option) = entry.again() {
+            return self.again(option, invocation, draft);
         }
-        if entry.get("parallel").is_text() {
-            return self.parallel(selected("parallel"), id, invocation, draft);
+        if let Some(words) = entry.parallel() {
+            return self.parallel(selected(words), id, invocation, draft);
         }
-        if entry.get("at-exit").is_true() {
-            if let Some(text) = joined(selected("script"), " ") {
+        if entry.at_exit() {
+            if let Some(text) = joined(selected(entry.script().unwrap_or_default()), " ") {
                 self.at_exit.push((text, id));
             }
             return None;
         }
-        let language = Language::named(entry.get("language").text()).unwrap_or_default();
+        let language = entry.language().and_then(Language::named).unwrap_or_default();
         let run = |parameters| Run { id, language, parameters, lasting: false };
-        if entry.get("script").is_text() {
+        if entry.script().is_some() {
             return self.scripts(entry, run, invocation, draft);
         }
-        if entry.get("file").is_text() {
+        if let Some(file) = entry.file() {
             let parameters = Selector("operands").values(invocation, &draft.words);
             let named = self.program_in_file(entry, &parameters, draft);
-            return join(named, self.file(selected("file").into_iter().next()?, run(parameters), draft));
+            return join(named, self.file(selected(file).into_iter().next()?, run(parameters), draft));
         }
-        if entry.get("words").text() == "commands" {
+        if entry.words() == "commands" {
             return self.commands_in_words(id, invocation, draft);
         }
-        if entry.get("stdin").text() == "script" {
+        if entry.stdin() == Some("script") {
             let arguments = Selector("operands").values(invocation, &draft.words);
             let parameters = draft.words.iter().take(1).cloned().chain(arguments).collect();
             return self.script_from_stream(&draft.stdin, run(parameters));
         }
-        let written = entry.get("written").texts().map(|name| Value::text(name, draft.origin));
+        let written = entry.written().iter().map(|name| Value::text(name, draft.origin));
         let contents = written.flat_map(|path| self.written(&path)).collect::<Vec<_>>();
         contents.iter().fold(None, |printed, content| join(printed, self.script_from_stream(content, run(Vec::new()))))
     }
@@ -141,20 +147,22 @@ impl Interpreter<'_> {
     /// Walks the texts that a command runs: operands form one text, all other values are one text each.
     fn scripts(
         &mut self,
-        entry: Node<'static>,
+        entry: RunEntry<'static>,
         run: impl Fn(Vec<Value>) -> Run,
         invocation: &Invocation,
         draft: &Draft,
     ) -> Option<Stream> {
-        let selector = entry.get("script").text();
-        let parameters = Selector(entry.get("parameters").text()).values(invocation, &draft.words);
-        let run = Run { lasting: entry.get("lasting").is_true(), ..run(parameters) };
+        let selector = entry.script().unwrap_or_default();
+        let parameters = Selector(entry.parameters()).values(invocation, &draft.words);
+        let run = Run { lasting: entry.lasting(), ..run(parameters) };
         let mut texts = match selector {
             "stdin" => Some(draft.stdin.text.clone()).filter(|_| draft.stdin.present).into_iter().collect(),
             selector => Selector(selector).values(invocation, &draft.words),
         };
-        const APART: [&str; 4] = ["starting", "behind", "each-line", "each"];
-        if entry.get("decode").text() == "base64-utf16" {
+        let parts = entry.narrowing();
+        let is_apart =
+            !parts.starting().is_absent() || !parts.behind().is_absent() || parts.each_line() || entry.each();
+        if entry.decode() == "base64-utf16" {
             texts = texts.iter().map(|text| self.decoded(text)).collect();
         }
         if run.language.is_windows() {
@@ -165,15 +173,15 @@ impl Interpreter<'_> {
         } else if run.language != Language::Shell {
             // Joined by newlines, as a comment in one of the texts ends with it.
             texts = joined(texts, "\n").into_iter().collect();
-        } else if entry.get("typed").is_true() {
+        } else if entry.typed() {
             texts = texts.into_iter().map(key).collect();
-            if !entry.get("each").is_true() {
+            if !entry.each() {
                 texts = joined(texts, "").into_iter().collect();
             }
-        } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
+        } else if selector.starts_with("operands") && !is_apart {
             texts = joined(texts, " ").into_iter().collect();
         }
-        narrow(entry, &mut texts);
+        narrow(parts, &mut texts);
         texts.retain(|text| !text.pieces.is_empty());
         // Awk and sed print their transformed input, not the output of the commands that they run.
         let filters = matches!(run.language, Language::Awk | Language::Sed);
@@ -198,21 +206,21 @@ impl Interpreter<'_> {
     /// Runs a program and its arguments.
     fn argv(
         &mut self,
-        entry: Node<'static>,
+        entry: RunEntry<'static>,
         mut words: Vec<Value>,
         invocation: &Invocation,
         draft: &Draft,
     ) -> Option<Stream> {
         let mut assignments = Vec::new();
-        if entry.get("assignments").is_true() {
+        if entry.assignments() {
             while let Some((name, value)) = words.first().and_then(assigned) {
                 self.changed(&name, Some(value.clone()), draft.origin);
                 assignments.push((name, value));
                 words.remove(0);
             }
         }
-        words.drain(..(entry.get("skip").number() as usize).min(words.len()));
-        if entry.get("own-name").is_true() && words.len() > 1 {
+        words.drain(..(entry.skip() as usize).min(words.len()));
+        if entry.own_name() && words.len() > 1 {
             // `execv(file, [name, …])`: the name passed as `argv[0]` has no effect.
             words.remove(1);
         }
@@ -223,21 +231,21 @@ impl Interpreter<'_> {
         if words.is_empty() {
             return None;
         }
-        let images = Selector(entry.get("image").text()).values(invocation, &draft.words);
+        let images = Selector(entry.image()).values(invocation, &draft.words);
         if let Some(program) = images.first().and_then(|image| self.program_of_image(image, &words)) {
             words.insert(0, program);
         }
-        if entry.get("split").is_true() {
+        if entry.split() {
             words = words.iter().flat_map(|word| word.split(&[' ', '\t'])).collect();
         }
         let otherwise = self.without_doubtful_option(&words, invocation, draft);
-        let placeholders = entry.get("placeholder");
-        if !placeholders.is_nil() {
-            let filled = Selector(entry.get("filled-with").text()).values(invocation, &draft.words);
-            words = fill_or_append(words, placeholders, entry.get("append-missing").is_true(), &filled);
+        let placeholders = entry.placeholder();
+        if !placeholders.is_absent() {
+            let filled = Selector(entry.filled_with()).values(invocation, &draft.words);
+            words = fill_or_append(words, placeholders, entry.append_missing(), &filled);
         }
         let mut stdin = draft.stdin.clone();
-        let lines = if entry.get("append").text() == "stdin" {
+        let lines = if entry.append() == "stdin" {
             let files = invocation.values("file", &draft.words);
             // The words of a file that is not known may be any.
             let unread = |file: &Value| {
@@ -275,8 +283,8 @@ impl Interpreter<'_> {
     }
 
     /// `python manage.py flush`: the script is a program with a known grammar.
-    fn program_in_file(&mut self, entry: Node<'static>, words: &[Value], draft: &Draft) -> Option<Stream> {
-        let script = words.first().filter(|_| entry.get("file").text() == "operands[0]")?;
+    fn program_in_file(&mut self, entry: RunEntry<'static>, words: &[Value], draft: &Draft) -> Option<Stream> {
+        let script = words.first().filter(|_| entry.file() == Some("operands[0]"))?;
         let name = program_name(script, self.language.is_windows());
         Program::find(self.surroundings.programs, &name).filter(|program| !program.is_common())?;
         Some(self.run_by_program(words.to_vec(), Vec::new(), &draft.stdin, draft))
@@ -537,11 +545,8 @@ fn descriptor(path: &str) -> Option<u32> {
 }
 
 /// Whether the new root or machine is the current one: `chroot / rm x`, `me@.host`.
-fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
-    let selector = entry.get("root").text();
-    if selector.is_empty() {
-        return false;
-    }
+fn stays(entry: RunEntry<'static>, invocation: &Invocation, draft: &Draft) -> bool {
+    let Some(selector) = entry.root() else { return false };
     let roots = Selector(selector).values(invocation, &draft.words);
     roots.iter().filter_map(Value::literal).any(|root| {
         let parts: Vec<&str> = root.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();

@@ -13,6 +13,7 @@ use crate::interpret::streams::Stream;
 use crate::model::language::Language;
 use crate::model::value::{Piece, Printed, UnknownReason, Value};
 use crate::reading::{Code, CommandId};
+use reflex_tables::views::EffectEntry;
 use std::sync::Arc;
 
 /// The arguments of a call.
@@ -649,7 +650,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     fn writes(&self, name: &str) -> bool {
-        let is_write = |entry: reflex_tables::Node<'_>| matches!(entry.get("do").text(), "overwrite" | "append");
+        let is_write = |entry: EffectEntry<'_>| matches!(entry.kind(), "overwrite" | "append");
         self.program(name).is_some_and(|program| program.effects().any(is_write))
     }
 
@@ -703,8 +704,8 @@ impl ExprInterpreter<'_, '_> {
         let mut read = Vec::new();
         if let Some(invocation) = &command.invocation {
             let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-            for entry in entries.filter(|entry| entry.get("do").text() == "read" && applies(*entry, invocation)) {
-                read.extend(Selector(entry.get("to").text()).values(invocation, &command.words));
+            for entry in entries.filter(|entry| entry.kind() == "read" && applies(entry.conditions(), invocation)) {
+                read.extend(Selector(entry.to().unwrap_or_default()).values(invocation, &command.words));
             }
         }
         let is_program_output = printed
@@ -727,8 +728,7 @@ impl ExprInterpreter<'_, '_> {
         let Some(command) = self.interpreter.reading.commands.get(id) else { return };
         let Some(invocation) = &command.invocation else { return };
         let mut effects = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-        let replaces =
-            effects.next().is_some_and(|entry| entry.get("do").text() == "overwrite") && effects.next().is_none();
+        let replaces = effects.next().is_some_and(|entry| entry.kind() == "overwrite") && effects.next().is_none();
         let operand = |at: usize| command.words.get(*invocation.operands.get(at)?).cloned();
         if let (true, Some(path), Some(content)) = (replaces, operand(0), operand(1)) {
             self.interpreter.write(&path, Stream::new(content, from.to_vec()));
@@ -751,10 +751,10 @@ impl ExprInterpreter<'_, '_> {
         let connects = commands.first().and_then(|command| {
             let invocation = command.invocation.as_ref()?;
             let mut entries = invocation.grammar()?.effects();
-            let opens = |entry: &reflex_tables::Node<'_>| entry.get("set").texts().any(|word| word == "connection");
-            let entry = entries.find(|entry| opens(entry) && applies(*entry, invocation))?;
+            let opens = |entry: &EffectEntry<'_>| entry.set().iter().any(|word| word == "connection");
+            let entry = entries.find(|entry| opens(entry) && applies(entry.conditions(), invocation))?;
             Some(
-                Selector(entry.get("to").text())
+                Selector(entry.to().unwrap_or_default())
                     .values(invocation, &command.words)
                     .into_iter()
                     .next()

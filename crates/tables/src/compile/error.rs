@@ -1,5 +1,7 @@
 //! The reasons why sources cannot be compiled.
 
+use super::check::Mismatch;
+
 /// A tree of values cannot be written as a blob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
@@ -31,6 +33,9 @@ pub enum SourceError {
     /// The maximum number of meanings, which is exceeded.
     #[error("more than {0} meanings")]
     TooManyMeanings(usize),
+    /// The readers of the tree do not know this part of it.
+    #[error(transparent)]
+    Unread(#[from] Mismatch),
     /// The tree of all entries cannot be written.
     #[error(transparent)]
     Blob(#[from] EncodeError),

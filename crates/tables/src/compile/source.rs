@@ -14,9 +14,11 @@ mod settings;
 mod tools;
 mod words;
 
+use super::check::check;
 use super::encode::encode_apart;
 use super::error::{EntryError, SourceError};
 use super::secrets::{Format, Formats};
+use crate::views::Library;
 use cues::Cue;
 use inputs::InputFiles;
 use loads::Loads;
@@ -114,6 +116,7 @@ pub struct Entry {
 #[derive(Default)]
 pub struct Sources {
     programs: BTreeMap<String, Value>,
+    variables: BTreeMap<String, Value>,
     aliases: Vec<(String, String)>,
     triggers: BTreeMap<String, Vec<Value>>,
     rules: BTreeMap<String, Value>,
@@ -226,9 +229,8 @@ impl Sources {
             self.aliases.push((alias, program.key()));
         }
         let name = program.key();
-        // Program names never begin with a dollar sign, so variables share the map with the programs that run them.
         for (variable, how) in std::mem::take(&mut program.variables) {
-            once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
+            once(&mut self.variables, variable, json!({"how": how, "program": name}))?;
         }
         let settings = std::mem::take(&mut program.settings);
         let publishes = std::mem::take(&mut program.publishes);
@@ -296,7 +298,7 @@ impl Sources {
     /// Returns the tree to compile.
     ///
     /// # Errors
-    /// An alias that is also the name of a program.
+    /// An alias that is also the name of a program, or a key that its readers do not know.
     pub fn tree(mut self) -> Result<Value, SourceError> {
         for (alias, name) in std::mem::take(&mut self.aliases) {
             let program = self.programs.get(&name).cloned().unwrap_or_default();
@@ -304,8 +306,9 @@ impl Sources {
         }
         let all = |map: BTreeMap<String, Value>| Value::Object(map.into_iter().collect());
         let known = meanings::names(&self.meanings)?;
-        Ok(json!({
+        let tree = json!({
             "programs": all(self.programs),
+            "variables": all(self.variables),
             "triggers": self.triggers,
             "rules": all(self.rules),
             "places": self.places,
@@ -319,7 +322,9 @@ impl Sources {
             "inputs": self.inputs,
             "loads": {"programs": self.loads, "languages": self.languages, "files": loads::index(self.run_files)},
             "words": self.words,
-        }))
+        });
+        check::<Library<'_>>(&tree)?;
+        Ok(tree)
     }
 }
 

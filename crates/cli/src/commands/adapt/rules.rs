@@ -58,25 +58,26 @@ fn rows(host: &Host) -> Vec<Row> {
     let policy = host.policy_in(&host.placed(Event::default()).workspace);
     let mut rows: Vec<Row> = library_rules()
         .map(|rule| {
-            let text = |key: &str| rule.get(key).text().to_owned();
             let finding = Finding {
-                id: text("id"),
-                category: text("category"),
-                severity: Severity::named(&text("severity")).unwrap_or_default(),
-                tier: if text("tier") == "core" { Tier::Core } else { Tier::Recommended },
+                id: rule.id().to_owned(),
+                category: rule.category().to_owned(),
+                severity: Severity::named(rule.severity()).unwrap_or_default(),
+                tier: if rule.tier() == "core" { Tier::Core } else { Tier::Recommended },
                 ..Finding::default()
             };
             let usually = policy.as_ref().map(|policy| policy.usual(&finding).name()).unwrap_or_default();
-            let keys = ["id", "category", "severity", "tier", "detector", "message", "remedy", "unknown"];
-            let mut all: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), text(key).into())).collect();
-            all.insert("usually".into(), usually.into());
+            let all = json!({
+                "id": rule.id(), "category": rule.category(), "severity": rule.severity(), "tier": rule.tier(),
+                "detector": rule.detector(), "message": rule.message(), "remedy": rule.remedy(),
+                "unknown": rule.unknown(), "usually": usually,
+            });
             Row {
-                id: text("id"),
+                id: rule.id().to_owned(),
                 usually: usually.to_owned(),
-                tier: text("tier"),
-                message: text("message"),
-                at: format!("library/{}", text("at")),
-                all: Value::Object(all),
+                tier: rule.tier().to_owned(),
+                message: rule.message().to_owned(),
+                at: format!("library/{}", rule.at()),
+                all,
             }
         })
         .collect();
@@ -234,7 +235,7 @@ fn validate(context: &Context, matches: &ArgMatches) -> u8 {
     let unreadable: Vec<String> = opened.iter().flat_map(layer_problems).collect();
     let host = context.host(Mode::default());
     let idle = if matches.contains_id("path") { Vec::new() } else { idle(&host, &opened) };
-    let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
+    let library: Vec<&str> = library_rules().map(|rule| rule.id()).collect();
     let reviewed: Vec<Vec<Problem>> =
         opened.iter().map(|layer| review(&layer.compiled, &layer.files, &library)).collect();
     let problems: Vec<(&SourceFile, &Problem)> =

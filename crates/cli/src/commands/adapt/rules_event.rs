@@ -111,7 +111,7 @@ fn event(matches: &ArgMatches) -> Result<Map<String, Value>, Error> {
         }
     }
     for pair in matches.get_many::<String>("field").into_iter().flatten() {
-        let (key, value) = named("field", pair)?;
+        let (key, value) = split_pair("field", pair)?;
         put(key, value);
     }
     Ok(event)
@@ -129,7 +129,7 @@ fn read(file: PathBuf) -> Result<Map<String, Value>, Error> {
 }
 
 /// Splits a pair such as `NAME=VALUE` that an option takes.
-fn named<'p>(option: &'static str, pair: &'p str) -> Result<(&'p str, &'p str), RulesError> {
+fn split_pair<'p>(option: &'static str, pair: &'p str) -> Result<(&'p str, &'p str), RulesError> {
     pair.split_once('=').ok_or_else(|| RulesError::Pair { option, given: pair.to_owned() })
 }
 
@@ -137,7 +137,7 @@ fn named<'p>(option: &'static str, pair: &'p str) -> Result<(&'p str, &'p str), 
 fn variables(matches: &ArgMatches) -> Result<Vec<(String, Vec<String>)>, RulesError> {
     let pairs = matches.get_many::<String>("var").into_iter().flatten();
     let variable = |pair: &String| {
-        let (key, value) = named("var", pair)?;
+        let (key, value) = split_pair("var", pair)?;
         Ok((key.to_owned(), value.split(',').map(|one| one.trim().to_owned()).collect()))
     };
     pairs.map(variable).collect()

@@ -56,7 +56,7 @@ pub(in crate::commands) fn pending(context: &Context, matches: &ArgMatches) -> u
 /// The exit status of a list of calls, which lacks those whose files are damaged.
 fn end_of_list(store: &Store) -> u8 {
     let damaged = store.damaged_calls();
-    damaged.into_iter().map(|file| Error::DamagedCall(file).report()).last().unwrap_or(exit_code::OK)
+    damaged.into_iter().fold(exit_code::OK, |_, file| Error::DamagedCall(file).report())
 }
 
 /// `reflex pending --clear`: removes the calls that no hook waits for.

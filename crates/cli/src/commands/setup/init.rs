@@ -318,7 +318,8 @@ fn selected(context: &Context, matches: &ArgMatches) -> Result<Vec<Wiring>, u8> 
 fn ready(context: &Context, is_dry: bool) -> Result<(), Error> {
     places(context).iter().for_each(|line| print(&visible(line)));
     let obstacle = if is_dry { None } else { obstacle(context.folders()) };
-    obstacle.map_or(Ok(()), |trouble| Err(Error::StateFolder { what: trouble.what, remedy: trouble.fix }))
+    let consequence = "no file was changed";
+    obstacle.map_or(Ok(()), |trouble| Err(Error::StateFolder { trouble, consequence }))
 }
 
 /// Whether an entry names a key other than the one in force: otherwise `--home` with another home and a variable such

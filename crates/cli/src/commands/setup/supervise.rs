@@ -73,8 +73,8 @@ pub(super) fn wanted(context: &Context, matches: &ArgMatches) -> Result<Option<S
 /// # Errors
 /// The state folder cannot be written.
 pub(super) fn check_store(context: &Context) -> Result<(), Error> {
-    let trouble = obstacle(context.folders());
-    trouble.map_or(Ok(()), |trouble| Err(Error::Unkept { what: trouble.what, remedy: trouble.fix }))
+    let consequence = "not started, because no backup could be written";
+    obstacle(context.folders()).map_or(Ok(()), |trouble| Err(Error::StateFolder { trouble, consequence }))
 }
 
 impl Supervisor {

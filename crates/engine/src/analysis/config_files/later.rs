@@ -85,7 +85,7 @@ impl DeferredExecution {
         let is_command = |text: &&str| {
             let mut words = text.split_whitespace();
             let program = words.next().unwrap_or_default();
-            words.next().is_some() && !tables.get("programs").get(program).is_nil()
+            words.next().is_some() && tables.library().programs().find(program).is_some()
         };
         let (mut is_block, mut runs) = (false, false);
         for line in content.lines() {

@@ -10,7 +10,8 @@ use self::later::{DeferredExecution, USUAL_REGISTRIES, hidden_chars};
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
 use reflex_shell::{ExecTarget, as_word, work};
-use reflex_tables::{Node, Tables};
+use reflex_tables::views::Place;
+use reflex_tables::{List, Tables};
 use serde_json::Value as Json;
 
 /// Maximum length of the content in bytes. Longer files are written by programs, not by agents.
@@ -19,7 +20,7 @@ const MAX_CONTENT: usize = crate::model::world::MAX_CONTENT;
 /// Returns the deferred effects of the content, if the kind of file is known. For an edit, the content is only the
 /// inserted text.
 pub(crate) fn deferred(tables: Tables, path: &str, content: &str) -> Option<DeferredExecution> {
-    let places = tables.get("places");
+    let places = tables.library().places();
     let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
     let mut later = DeferredExecution::default();
     if content.len() <= MAX_CONTENT {
@@ -58,9 +59,9 @@ const KINDS: [(&str, Reader); 15] = [
     ("cluster-manifests", tasks::manifest),
 ];
 
-fn belongs(class: Node<'_>, path: &str) -> bool {
+fn belongs(class: List<'_, Place<'_>>, path: &str) -> bool {
     let fits = |pattern: &str| glob::fits(pattern, path, "");
-    class.items().any(|place| place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits))
+    class.iter().any(|place| place.paths().iter().any(fits) && !place.except().iter().any(fits))
 }
 
 /// Triggers that run a workflow with the project's rights on content from outsiders.

@@ -8,11 +8,15 @@ use crate::model::event::Event;
 use crate::model::path::{self, parent};
 use crate::model::world::World;
 use reflex_shell::{Access, Command, CommandId, ExecTarget, Language, Piece, Reading, Span, Stdin, Value};
-use reflex_tables::{Node, Tables};
+use reflex_tables::views::InputFiles;
+use reflex_tables::{List, Map, Tables};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Maximum number of parent folders, or parent commands, that are visited.
 const MAX_ABOVE: usize = 16;
+
+/// Entry for the settings files that define tool servers.
+const SERVERS: &str = "mcp-server";
 
 /// Maximum length, in bytes, of a word's literal prefix that may be a path.
 const MAX_PATH: usize = 4096;
@@ -39,7 +43,7 @@ const LOOKED_AT: [EffectKind; 5] =
 pub(super) struct Finder<'a> {
     pub(super) event: &'a Event,
     pub(super) analysis: &'a Analysis,
-    pub(super) tables: Tables,
+    pub(super) inputs: Map<'static, List<'static, InputFiles<'static>>>,
     pub(super) world: &'a dyn World,
     pub(super) found: Vec<ConfigInput>,
     /// Paths and other inputs found so far.
@@ -84,8 +88,7 @@ impl Finder<'_> {
 
     /// Adds the settings files that may define a tool server.
     pub(super) fn server(&mut self, name: &str) {
-        let files: Vec<&str> =
-            self.tables.get("mcp-server").items().flat_map(|entry| entry.get("files").texts()).collect();
+        let files: Vec<&str> = self.inputs.get(SERVERS).iter().flat_map(|entry| entry.files().iter()).collect();
         for file in files {
             let path = match file.strip_prefix("~/") {
                 Some(below) => path::absolute(below, &self.event.home),
@@ -137,15 +140,15 @@ impl Finder<'_> {
         effects.iter().for_each(|effect| self.followed(effect));
         let folder = drafter.folder(command);
         self.program(command, folder.as_deref(), &relations.paths);
-        let entries: Vec<Node<'static>> =
-            [&*command.name, "*"].iter().flat_map(|name| self.tables.get(name).items()).collect();
+        let entries: Vec<InputFiles<'static>> =
+            [&*command.name, "*"].iter().flat_map(|name| self.inputs.get(name).iter()).collect();
         let is_looked_for = !command.name.is_empty() && command.language == Language::Shell;
         for entry in entries.iter().filter(|_| is_looked_for) {
             self.unasked(*entry, command, folder.as_deref());
             self.named_by_variables(*entry, (command, text.reading), folder.as_deref(), drafter);
         }
         self.input(command, folder.as_deref(), drafter);
-        let takes_words = entries.iter().all(|entry| entry.get("words").is_true());
+        let takes_words = entries.iter().all(|entry| entry.words());
         let acts = || effects.iter().any(|effect| !LOOKED_AT.contains(&effect.kind));
         if takes_words && (command.invocation.is_none() || acts() || relations.serves(id, command)) {
             let effects = relations.within.get(&id).map(Vec::as_slice).unwrap_or_default();
@@ -181,34 +184,34 @@ impl Finder<'_> {
     }
 
     /// Adds the files that a tool reads unasked.
-    pub(super) fn unasked(&mut self, entry: Node<'static>, command: &Command, folder: Option<&str>) {
+    pub(super) fn unasked(&mut self, entry: InputFiles<'static>, command: &Command, folder: Option<&str>) {
         let Some(folder) = folder else {
-            let home = entry.get("files").texts().filter_map(|file| file.strip_prefix("~/"));
+            let home = entry.files().iter().filter_map(|file| file.strip_prefix("~/"));
             let home: Vec<String> = home.map(|file| path::absolute(file, &self.event.home)).collect();
             home.into_iter().for_each(|path| self.file(path, How::Configured));
-            if !entry.get("runs").is_true() {
+            if !entry.runs() {
                 self.push(ConfigInput::Unknown { program: command.name.clone() });
             }
             return;
         };
         let named = command.invocation.as_ref().and_then(|invocation| {
-            let keys = entry.get("folders").texts();
+            let keys = entry.folders().iter();
             keys.flat_map(|key| invocation.values(key, &command.words))
                 .find_map(|value| Some(value.literal()?.into_owned()))
         });
         let folder = named.map_or_else(|| folder.to_owned(), |named| path::absolute(&named, folder));
-        if entry.get("git").is_true() {
+        if entry.git() {
             self.git(command, &folder);
         }
         let root = self.event.workspace.as_str();
-        let is_above = entry.get("above").is_true();
+        let is_above = entry.above();
         let above = std::iter::successors(Some(folder.as_str()), |at| {
             (is_above && path::is_below(at, root)).then(|| parent(at))
         });
         let folders: Vec<&str> = above.take(MAX_ABOVE).collect();
-        let how = if entry.get("runs").is_true() { How::Runs } else { How::Configured };
+        let how = if entry.runs() { How::Runs } else { How::Configured };
         for at in folders {
-            for file in entry.get("files").texts() {
+            for file in entry.files().iter() {
                 let file = file.replace("{program}", &command.name);
                 match file.strip_prefix("~/") {
                     Some(below) => self.file(path::absolute(below, &self.event.home), how),

@@ -5,7 +5,7 @@ use super::input::How;
 use crate::analysis::effects::EffectExtractor;
 use crate::model::path::{self, parent};
 use reflex_shell::{Command, Reading, Value};
-use reflex_tables::Node;
+use reflex_tables::views::InputFiles;
 use std::collections::BTreeSet;
 
 /// Maximum number of files of one command searched for the names of others.
@@ -21,12 +21,12 @@ impl Finder<'_> {
     /// Adds the files named by variables: those of the command, of its text, and of the environment.
     pub(super) fn named_by_variables(
         &mut self,
-        entry: Node<'static>,
+        entry: InputFiles<'static>,
         (command, reading): (&Command, &Reading),
         folder: Option<&str>,
         drafter: &EffectExtractor<'_>,
     ) {
-        for name in entry.get("variables").texts() {
+        for name in entry.variables().iter() {
             let assigned =
                 command.assignments.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone());
             let set = reading.settings.iter().filter(|setting| setting.name == name);
@@ -51,12 +51,12 @@ impl Finder<'_> {
     }
 
     /// Adds the files that the command's files name, and those that these name in turn.
-    pub(super) fn included(&mut self, entry: Node<'static>, command: &Command, folder: Option<&str>) {
-        let forms: Vec<Inclusion<'static>> = entry.get("includes").texts().filter_map(Inclusion::parse).collect();
+    pub(super) fn included(&mut self, entry: InputFiles<'static>, command: &Command, folder: Option<&str>) {
+        let forms: Vec<Inclusion<'static>> = entry.includes().iter().filter_map(Inclusion::parse).collect();
         if forms.is_empty() {
             return;
         }
-        let options: Vec<&str> = entry.get("modules").texts().collect();
+        let options: Vec<&str> = entry.modules().iter().collect();
         let words = command.words.iter().zip(command.words.iter().skip(1));
         let modules = words.filter(|(option, _)| option.literal().is_some_and(|word| options.contains(&&*word)));
         let modules: Vec<String> = modules.filter_map(|(_, name)| Some(name.literal()?.into_owned())).collect();

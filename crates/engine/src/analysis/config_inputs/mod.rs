@@ -21,7 +21,7 @@ pub fn config_inputs(event: &Event, analysis: &Analysis, tables: Tables, world: 
     let mut finder = Finder {
         event,
         analysis,
-        tables: tables.part("inputs"),
+        inputs: tables.library().inputs(),
         world,
         found: Vec::new(),
         known: BTreeSet::new(),

@@ -6,7 +6,8 @@ use crate::analysis::pathspec;
 use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 use crate::text::{glob, graphql};
 use reflex_shell::{Command, Invocation, Piece, Printed, Selector, Stdin, Value, work};
-use reflex_tables::Node;
+use reflex_tables::Texts;
+use reflex_tables::views::{EffectEntry, RunEntry};
 use std::borrow::Cow;
 
 /// Maximum number of statements of one database command. A person passes few.
@@ -17,9 +18,9 @@ pub(crate) const MAX_VERBS: usize = 4;
 
 impl EffectExtractor<'_> {
     /// Adds the effects of one entry of a program's `effects`.
-    pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+    pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: EffectEntry<'static>) {
         let command = ran.command;
-        let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
+        let Some(kind) = EffectKind::named(entry.kind()) else { return };
         if !is_meant(command, invocation, entry) {
             return;
         }
@@ -29,7 +30,7 @@ impl EffectExtractor<'_> {
             Some(lost) => values = lost,
             None => {}
         }
-        if entry.get("mutations").is_text() {
+        if entry.mutations().is_some() {
             values = self.mutations(ran, entry, &values);
             if values.is_empty() {
                 return;
@@ -44,7 +45,7 @@ impl EffectExtractor<'_> {
             return;
         }
         let flags = flags_of(entry, invocation);
-        let mut arguments = selected(entry.get("argument").text(), invocation, command).into_iter();
+        let mut arguments = selected(entry.argument(), invocation, command).into_iter();
         self.push_command(ran, kind, targets);
         let argument = arguments.next();
         let shown = self.effects.last_mut().map(|effect| {
@@ -61,18 +62,18 @@ impl EffectExtractor<'_> {
     }
 
     /// Returns the targets that the project's files name, for an entry with `of-project`; `None` if they are not known.
-    fn of_project(&self, ran: Ran<'_>, entry: Node<'static>) -> Option<Vec<Value>> {
-        (entry.get("of-project").text() == "volumes").then(|| self.project_volumes(ran)).flatten()
+    fn of_project(&self, ran: Ran<'_>, entry: EffectEntry<'static>) -> Option<Vec<Value>> {
+        (entry.of_project() == "volumes").then(|| self.project_volumes(ran)).flatten()
     }
 
     /// `mutations:` Returns the fields of GraphQL mutations which fit the entry's patterns. A value is a `file`, or a
     /// `text` in which `@` precedes the name of a file.
-    fn mutations(&self, ran: Ran<'_>, entry: Node<'static>, values: &[Value]) -> Vec<Value> {
+    fn mutations(&self, ran: Ran<'_>, entry: EffectEntry<'static>, values: &[Value]) -> Vec<Value> {
         let mut fields = Vec::new();
         for value in values {
             let file = match value.prefix().starts_with('@') {
                 true => Some(value.without_prefix(1)),
-                false => Some(value.clone()).filter(|_| entry.get("mutations").text() == "file"),
+                false => Some(value.clone()).filter(|_| entry.mutations() == Some("file")),
             };
             let text = match file.map(|file| self.path_of(ran, file)) {
                 Some(file) => file.path().and_then(|path| self.world.content(path)).unwrap_or_default(),
@@ -87,14 +88,13 @@ impl EffectExtractor<'_> {
 
     /// Adds the effect of an entry of a program's `inner` marked `escape`: a program that is not expected to run
     /// another one.
-    pub(super) fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
-        if !reflex_shell::applies(entry, invocation) {
+    pub(super) fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: RunEntry<'static>) {
+        if !reflex_shell::applies(entry.conditions(), invocation) {
             return;
         }
-        let selector =
-            ["script", "argv", "file"].into_iter().map(|key| entry.get(key)).find(|selector| selector.is_text());
-        let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
-        reflex_shell::narrow(entry, &mut values);
+        let selector = entry.script().or(entry.argv()).or(entry.file());
+        let mut values = selected(selector.unwrap_or_default(), invocation, ran.command);
+        reflex_shell::narrow(entry.narrowing(), &mut values);
         let named = values.into_iter().filter(|value| !value.pieces.is_empty());
         let targets: Vec<Target> = named.map(|value| Target::new(value, TargetPath::None)).collect();
         if !targets.is_empty() {
@@ -104,48 +104,56 @@ impl EffectExtractor<'_> {
 }
 
 /// Returns whether the entry applies to this command.
-fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) -> bool {
-    let open = entry.get("unread");
-    let is_unread = || selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word));
-    reflex_shell::applies(entry, invocation)
+fn is_meant(command: &Command, invocation: &Invocation, entry: EffectEntry<'static>) -> bool {
+    let is_unread = |open| selected(open, invocation, command).iter().any(|word| begins_unread(open, word));
+    reflex_shell::applies(entry.conditions(), invocation)
         && is_worded(entry, invocation, &command.words)
         && output_templates::are_meant(entry, invocation, &command.words)
-        && (!entry.get("single").is_true() || is_single(invocation, &command.words))
-        && (!open.is_text() || is_unread())
-        && (entry.get("from").text() != "terminal" || command.stdin == Stdin::Inherited)
+        && (!entry.single() || is_single(invocation, &command.words))
+        && entry.unread().is_none_or(is_unread)
+        && (entry.from() != "terminal" || command.stdin == Stdin::Inherited)
 }
 
 /// Returns the targets of an entry's effect; `None` if the entry requires targets and the command has none.
-fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, kind: EffectKind) -> Option<Vec<Value>> {
-    let mut values = selected(entry.get("to").text(), invocation, command);
-    reflex_shell::narrow(entry, &mut values);
-    if !entry.get("mutations").is_text() {
+fn values_of(
+    command: &Command,
+    invocation: &Invocation,
+    entry: EffectEntry<'static>,
+    kind: EffectKind,
+) -> Option<Vec<Value>> {
+    let (to, parts) = (entry.to().unwrap_or_default(), entry.narrowing());
+    let mut values = selected(to, invocation, command);
+    reflex_shell::narrow(parts, &mut values);
+    if entry.mutations().is_none() {
         keep_fitting(entry, &mut values);
     }
-    if values.is_empty() && entry.get("default-target").is_text() {
-        values.push(Value::text(entry.get("default-target").text(), command.origin));
+    if let Some(target) = entry.default_target().filter(|_| values.is_empty()) {
+        values.push(Value::text(target, command.origin));
     }
-    let wants_targets = entry.get("to").is_text();
-    let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
+    let wants_targets = entry.to().is_some();
+    let of_option = to.starts_with("option:") || to == "input";
     if values.is_empty() && wants_targets && (kind.target_kind() == TargetKind::Path || of_option) {
         return None;
     }
-    let narrows =
-        ["starting", "behind", "containing", "fitting", "unfitting"].into_iter().any(|key| !entry.get(key).is_nil());
-    if values.is_empty() && narrows {
+    if values.is_empty() && selects(entry) {
         return None;
     }
     if command.name == "git" {
         values = pathspec::meant_by(kind, values);
     }
-    let starting = entry.get("starting");
-    let expands_home =
-        starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
+    let expands_home = !parts.starting().is_empty() || entry.default_target() == Some("~");
     if kind.target_kind() == TargetKind::Path && expands_home {
         // The program that reads such a text expands the home folder itself.
         values.iter_mut().for_each(expand_tilde);
     }
     Some(values)
+}
+
+/// Whether an entry takes only some of the values as targets.
+fn selects(entry: EffectEntry<'static>) -> bool {
+    let parts = entry.narrowing();
+    let lists = [parts.starting(), parts.behind(), entry.fitting(), entry.unfitting()];
+    !parts.containing().is_empty() || lists.iter().any(|list| !list.is_absent())
 }
 
 /// `unread:` requires a word whose beginning is unknown, so that it may be any word, or several: the value of a
@@ -161,9 +169,9 @@ fn begins_unread(selector: &str, word: &Value) -> bool {
 }
 
 /// Returns the flags of an effect: the given options, and the flags that the entry always sets.
-fn flags_of(entry: Node<'static>, invocation: &Invocation) -> Vec<&'static str> {
+fn flags_of(entry: EffectEntry<'static>, invocation: &Invocation) -> Vec<&'static str> {
     let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
-    flags.extend(entry.get("set").texts());
+    flags.extend(entry.set().iter());
     flags.sort_unstable();
     flags.dedup();
     flags
@@ -178,33 +186,33 @@ fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
 
 /// `word:` requires one of the first operands to match one of its patterns, and `unless-word:` requires that none does.
 /// With `any-case:`, the operands are compared in lower case.
-fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
-    let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
-    let fits = |patterns: Node<'static>, verb: &str| fits_one(patterns, &in_case(entry, verb));
+fn is_worded(entry: EffectEntry<'static>, invocation: &Invocation, words: &[Value]) -> bool {
+    let (wanted, unwanted) = (entry.word(), entry.unless_word());
+    let fits = |patterns: Texts<'static>, verb: &str| fits_one(patterns, &in_case(entry, verb));
     let mut verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index));
     let unfit = verbs.clone().filter_map(Value::literal).any(|verb| fits(unwanted, &verb));
-    !unfit && (wanted.is_nil() || verbs.any(|verb| is_known_to_fit(verb, |text| fits(wanted, text))))
+    !unfit && (wanted.is_absent() || verbs.any(|verb| is_known_to_fit(verb, |text| fits(wanted, text))))
 }
 
 /// `fitting:` keeps only values that match one of its patterns, `unfitting:` only those that match none.
-fn keep_fitting(entry: Node<'static>, values: &mut Vec<Value>) {
-    let (wanted, unwanted) = (entry.get("fitting"), entry.get("unfitting"));
-    let fits = |patterns: Node<'static>, text: &str| fits_one(patterns, &in_case(entry, text));
-    if !wanted.is_nil() {
+fn keep_fitting(entry: EffectEntry<'static>, values: &mut Vec<Value>) {
+    let (wanted, unwanted) = (entry.fitting(), entry.unfitting());
+    let fits = |patterns: Texts<'static>, text: &str| fits_one(patterns, &in_case(entry, text));
+    if !wanted.is_absent() {
         values.retain(|value| is_known_to_fit(value, |text| fits(wanted, text)));
     }
-    if !unwanted.is_nil() {
+    if !unwanted.is_absent() {
         values.retain(|value| value.literal().is_none_or(|text| !fits(unwanted, &text)));
     }
 }
 
 /// Returns a text in the form in which an entry compares it.
-fn in_case<'t>(entry: Node<'static>, text: &'t str) -> Cow<'t, str> {
-    if entry.get("any-case").is_nil() { text.into() } else { text.to_lowercase().into() }
+fn in_case<'t>(entry: EffectEntry<'static>, text: &'t str) -> Cow<'t, str> {
+    if entry.narrowing().any_case() { text.to_lowercase().into() } else { text.into() }
 }
 
-fn fits_one(patterns: Node<'static>, text: &str) -> bool {
-    patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), text.as_bytes()))
+fn fits_one(patterns: Texts<'static>, text: &str) -> bool {
+    patterns.iter().any(|pattern| glob::glob(pattern.as_bytes(), text.as_bytes()))
 }
 
 /// Returns whether the known part of a word fits: for `host:/a-$(date)`, the beginning suffices.

@@ -301,11 +301,11 @@ fn written(extractor: &EffectExtractor<'_>, before: usize, commands: &[Command])
     for (id, command) in commands.iter().enumerate() {
         let Some(invocation) = &command.invocation else { continue };
         for entry in invocation.grammars.iter().flat_map(|grammar| grammar.copies()) {
-            if !reflex_shell::applies(entry, invocation) {
+            if !reflex_shell::applies(entry.conditions(), invocation) {
                 continue;
             }
-            let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
-            reflex_shell::narrow(entry, &mut values);
+            let mut values = Selector(entry.to()).values(invocation, &command.words);
+            reflex_shell::narrow(entry.narrowing(), &mut values);
             let folder = extractor.folder(command);
             let targets = values.into_iter().map(|value| extractor.path_target(value, folder.as_deref()));
             written.extend(targets.filter_map(|target| Some((id, target.path()?.to_owned()))));

@@ -28,7 +28,7 @@ pub(in crate::analysis) fn shows(command: &Command) -> Shows {
 fn measures(command: &Command) -> bool {
     let Some(invocation) = &command.invocation else { return false };
     let mut entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-    entries.any(|entry| entry.get("set").texts().any(|flag| flag == "measured"))
+    entries.any(|entry| entry.set().iter().any(|flag| flag == "measured"))
 }
 
 /// Matches `cut -d= -f1`.

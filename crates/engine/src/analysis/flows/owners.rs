@@ -5,7 +5,8 @@ use crate::analysis::effects::EffectExtractor;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::text::{glob, url};
 use reflex_shell::{Command, CommandId, Piece, Value};
-use reflex_tables::Node;
+use reflex_tables::views::Place;
+use reflex_tables::{List, Map};
 
 /// Substrings of variable names that indicate a key or a password.
 const KEYS: [&str; 8] =
@@ -14,6 +15,9 @@ const KEYS: [&str; 8] =
 /// Headers that carry keys, in lower case.
 const KEY_HEADERS: [&str; 7] =
     ["authorization:", "private-token:", "x-api-key:", "api-key:", "x-auth-token:", "x-vault-token:", "circle-token:"];
+
+/// Class of the hosts to which the keys of a service may go.
+const KEY_HOSTS: &str = "key-hosts";
 
 /// Options whose values are keys.
 const KEY_OPTIONS: [&str; 5] = ["-u", "--user", "--oauth2-bearer", "--password", "-a"];
@@ -74,7 +78,7 @@ impl Owner {
         if self.hosts.is_empty() && !self.is_unknown {
             return false;
         }
-        let places = extractor.tables.get("places");
+        let places = extractor.tables.library().places();
         let belongs = |name: &str| self.belongs(places, name);
         match graph.sources.get(label) {
             Some(Source::Variable(name)) => belongs(name).map_or(self.is_lookup, |home| !home),
@@ -102,7 +106,7 @@ impl Owner {
     }
 
     /// Returns whether all hosts may receive the key of this name; `None` if its owner is unknown.
-    fn belongs(&self, places: Node<'_>, name: &str) -> Option<bool> {
+    fn belongs(&self, places: Map<'static, List<'static, Place<'static>>>, name: &str) -> Option<bool> {
         let all: Option<Vec<bool>> = self.hosts.iter().map(|host| may_get(places, name, host)).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.into_iter().all(|may| may))
     }
@@ -153,11 +157,11 @@ fn names_in(command: &Command) -> Vec<String> {
 }
 
 /// Returns whether a host may receive the key of a variable; `None` if its owner is unknown.
-fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
+fn may_get(places: Map<'static, List<'static, Place<'static>>>, name: &str, host: &str) -> Option<bool> {
     let first = name.split('_').next()?;
-    let mut services = places.get("key-hosts").items();
-    let service = services.find(|service| service.get("subjects").texts().any(|known| known == first))?;
-    Some(service.get("paths").texts().any(|pattern| glob::glob(pattern.as_bytes(), host.as_bytes())))
+    let mut services = places.get(KEY_HOSTS).iter();
+    let service = services.find(|service| service.subjects().iter().any(|known| known == first))?;
+    Some(service.paths().iter().any(|pattern| glob::glob(pattern.as_bytes(), host.as_bytes())))
 }
 
 /// Returns whether a word is in a position where a request carries its credentials.

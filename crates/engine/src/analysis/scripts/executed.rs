@@ -10,7 +10,7 @@ use crate::model::path;
 use crate::model::world::MAX_CONTENT;
 use crate::text::glob;
 use reflex_shell::{ExecTarget, work};
-use reflex_tables::Node;
+use reflex_tables::views::{LoadedFile, NamedPattern};
 use std::borrow::Cow;
 
 impl ScriptResolver<'_> {
@@ -32,7 +32,7 @@ impl ScriptResolver<'_> {
         };
         let mut done = Vec::new();
         for entry in entries {
-            for form in entry.get("forms").texts() {
+            for form in entry.forms().iter() {
                 // Two programs may read the same file.
                 if done.contains(&form) {
                     continue;
@@ -46,23 +46,29 @@ impl ScriptResolver<'_> {
 
     /// Whether a client or tool runs the file without a call that would be judged.
     pub(super) fn starts_by_itself(&self, path: &str) -> bool {
-        self.readers_of(path).iter().any(|entry| entry.get("unasked").is_true())
+        self.readers_of(path).iter().any(|entry| entry.unasked())
     }
 
     /// Returns the entries whose programs read this file.
-    fn readers_of(&self, path: &str) -> Vec<Node<'static>> {
-        let files = self.tables.get("loads").get("files");
+    fn readers_of(&self, path: &str) -> Vec<LoadedFile<'static>> {
+        let files = self.tables.library().loads().files();
         let compared = glob::Compared::new(path, &self.event.home);
-        let fits = |pattern: &Node<'static>| compared.fits(pattern.get("path").text().as_bytes());
-        let by_name = files.get("names").get(path::name_of(path)).items();
-        let by_pattern = files.get("patterns").items().filter(fits).map(|pattern| pattern.get("entry"));
-        let mut found: Vec<usize> = by_name.chain(by_pattern).map(|entry| entry.number() as usize).collect();
+        let fits = |pattern: &NamedPattern<'static>| compared.fits(pattern.path());
+        let by_name = files.names().get(path::name_of(path)).iter();
+        let by_pattern = files.patterns().iter().filter(fits).map(|pattern| pattern.entry());
+        let mut found: Vec<usize> = by_name.chain(by_pattern).map(|entry| entry as usize).collect();
         found.sort_unstable();
         found.dedup();
-        found.into_iter().map(|at| files.get("entries").at(at)).collect()
+        found.into_iter().filter_map(|at| files.entries().at(at)).collect()
     }
 
-    fn executed_as(&mut self, index: usize, path: &str, (entry, form): (Node<'_>, &str), (new, old): (&str, &str)) {
+    fn executed_as(
+        &mut self,
+        index: usize,
+        path: &str,
+        (entry, form): (LoadedFile<'_>, &str),
+        (new, old): (&str, &str),
+    ) {
         let wanted = Wanted { names: Vec::new(), assignments: Vec::new(), only: false, arguments: "" };
         let read = |text: &str| forms::read(form, (self.tables, path, text), &wanted);
         let Some((language, text)) = read(new).filter(|(_, text)| !text.trim().is_empty()) else { return };
@@ -70,13 +76,13 @@ impl ScriptResolver<'_> {
             return;
         }
         let previous = if old.is_empty() { None } else { read(old) };
-        let site = match entry.get("site").text() {
+        let site = match entry.site() {
             "remote" => ExecTarget::Remote,
             "container" => ExecTarget::Container,
             _ => ExecTarget::Here,
         };
         let first = self.analysis.effects.len();
-        let counts = match (entry.get("unasked").is_true(), entry.get("whole").is_true()) {
+        let counts = match (entry.unasked(), entry.whole()) {
             (true, _) => Counts::Unasked,
             (false, true) => Counts::All,
             (false, false) => Counts::Lasting,

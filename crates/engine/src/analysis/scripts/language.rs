@@ -2,22 +2,22 @@
 
 use crate::model::path;
 use reflex_shell::{Command, Language};
-use reflex_tables::Node;
+use reflex_tables::views::RunEntry;
 
 /// Returns the language of a file that runs: that of the program which runs it, otherwise that of its first line.
 pub(super) fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
-    let names_code =
-        |entry: &Node<'_>| ["file", "module", "script", "stdin"].iter().any(|key| entry.get(key).is_text());
-    let applies = |entry: &Node<'static>| reflex_shell::applies(*entry, invocation);
+    let names_code = |entry: &RunEntry<'_>| {
+        [entry.file(), entry.module(), entry.script(), entry.stdin()].iter().any(Option::is_some)
+    };
+    let applies = |entry: &RunEntry<'static>| reflex_shell::applies(entry.conditions(), invocation);
     let Some(entry) = entries.find(|entry| names_code(entry) && applies(entry)) else {
         // A runner for several languages runs a shell only if the file says so.
         return language_by_itself(path, text)
             .filter(|language| *language != Language::Shell || text.starts_with("#!"));
     };
-    let language = entry.get("language").text();
-    if language.is_empty() { Some(Language::Shell) } else { Language::named(language) }
+    entry.language().map_or(Some(Language::Shell), Language::named)
 }
 
 /// Extensions of files in languages other than the shell, with the language if it can be read. Programs that run a file

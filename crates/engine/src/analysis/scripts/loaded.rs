@@ -9,7 +9,8 @@ use crate::model::analysis::Usage;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::path::{self, parent};
 use reflex_shell::{CallInput, CommandId, ExecTarget, Value, work};
-use reflex_tables::Node;
+use reflex_tables::Texts;
+use reflex_tables::views::Load;
 
 /// Maximum number of files looked up for one entry.
 const MAX_FILES: usize = 64;
@@ -25,7 +26,7 @@ const INFORMS: [&str; 3] = ["--help", "-h", "--version"];
 
 /// A command that reads files unasked.
 struct Reader {
-    entry: Node<'static>,
+    entry: Load<'static>,
     id: CommandId,
     name: String,
     words: Vec<String>,
@@ -68,7 +69,7 @@ impl ScriptResolver<'_> {
                 let first = self.analysis.effects.len();
                 self.read(action, level, found);
                 self.report_gaps(is_of_session);
-                if !reader.entry.get("tasks").is_true() {
+                if !reader.entry.tasks() {
                     self.forget_branches(first);
                 }
             }
@@ -96,18 +97,18 @@ impl ScriptResolver<'_> {
         let place = None;
         let drafter =
             EffectExtractor { event, world, tables, action, script, start, variables: &[], place, effects: &mut none };
-        let programs = tables.get("loads").get("programs");
+        let programs = tables.library().loads().programs();
         let mut readers = Vec::new();
         for (id, command) in reading.into_iter().flat_map(|reading| reading.commands.iter().enumerate()) {
             if command.site != ExecTarget::Here || command.name.is_empty() {
                 continue;
             }
-            let entries = programs.get(&command.name).items();
+            let entries = programs.get(&command.name).iter();
             for entry in entries {
                 let words: Vec<String> = command.words.iter().skip(1).map(Value::shown).collect();
-                let is_one_of = |word: &String, known: &str| entry.get(known).texts().any(|one| one == word);
-                let is_meant = entry.get("when").is_empty() || words.iter().any(|word| is_one_of(word, "when"));
-                let informs = words.iter().any(|word| INFORMS.contains(&word.as_str()) || is_one_of(word, "unless"));
+                let has_one_of = |known: Texts<'_>| words.iter().any(|word| known.iter().any(|one| one == word));
+                let is_meant = entry.when().is_empty() || has_one_of(entry.when());
+                let informs = words.iter().any(|word| INFORMS.contains(&word.as_str())) || has_one_of(entry.unless());
                 let Some(folder) = drafter.folder(command).filter(|_| is_meant && !informs) else { continue };
                 let (name, assignments) = (command.name.clone(), command.assignments.clone());
                 readers.push(Reader { entry, id, name, words, folder, assignments });
@@ -125,7 +126,7 @@ impl ScriptResolver<'_> {
             above.take(MAX_ABOVE).map(str::to_owned).collect()
         };
         let mut folders = vec![folder.clone()];
-        if entry.get("beside").is_true() {
+        if entry.beside() {
             for word in words.iter().filter(|word| !word.starts_with('-')) {
                 let named = path::absolute(word.split("::").next().unwrap_or(word), folder);
                 if path::is_within(&named, root) {
@@ -133,19 +134,19 @@ impl ScriptResolver<'_> {
                 }
             }
         }
-        if entry.get("above").is_true() {
+        if entry.above() {
             folders.extend(up(folder));
         }
         let mut paths: Vec<String> = Vec::new();
         for at in &folders {
-            for file in entry.get("files").texts() {
+            for file in entry.files().iter() {
                 let path = path::absolute(&file.replace("{program}", &reader.name), at);
                 let found =
                     if file.contains('*') { self.world.expand(&path).known().unwrap_or_default() } else { vec![path] };
                 paths.extend(found);
             }
         }
-        let endings: Vec<&str> = entry.get("named").texts().collect();
+        let endings: Vec<&str> = entry.named().iter().collect();
         let value = |word: &String| word.rsplit_once('=').map_or(word.clone(), |(_, value)| value.to_owned());
         let named = words.iter().map(value).filter(|word| endings.iter().any(|ending| word.ends_with(ending)));
         paths.extend(named.map(|word| path::absolute(&word, folder)));
@@ -178,15 +179,15 @@ impl ScriptResolver<'_> {
             return None;
         }
         let entry = reader.entry;
-        let when: Vec<&str> = entry.get("when").texts().collect();
+        let when: Vec<&str> = entry.when().iter().collect();
         let names = reader.words.iter().filter(|word| !word.starts_with('-') && !when.contains(&word.as_str()));
         let wanted = Wanted {
             names: names.cloned().collect(),
             assignments: self.known(&reader.assignments),
-            only: entry.get("tasks").is_true(),
-            arguments: entry.get("given").text(),
+            only: entry.tasks(),
+            arguments: entry.given(),
         };
-        let (language, text) = forms::read(entry.get("form").text(), (self.tables, &path, &content), &wanted)?;
+        let (language, text) = forms::read(entry.form(), (self.tables, &path, &content), &wanted)?;
         let words = self.analysis.command(effect).map(|command| command.words.to_vec()).unwrap_or_default();
         let parameters = words.into_iter().skip_while(|word| word.literal().as_deref() != Some("--")).collect();
         (!text.trim().is_empty()).then(|| Found {

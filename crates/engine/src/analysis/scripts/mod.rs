@@ -36,7 +36,7 @@ use reflex_shell::{
     CallInput, Command, CommandId, ExecTarget, Language, Piece, Programs, Source, Span, Stdin, Surroundings,
     UnknownReason, Value, work,
 };
-use reflex_tables::Tables;
+use reflex_tables::{Tables, Texts};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -340,15 +340,16 @@ impl ScriptResolver<'_> {
         }
         let invocation = command.invocation.as_ref()?;
         let mut entries = invocation.grammars.iter().flat_map(|grammar| grammar.runs());
-        let entry = entries.find(|entry| entry.get("file").is_text() && reflex_shell::applies(*entry, invocation))?;
+        let entry =
+            entries.find(|entry| entry.file().is_some() && reflex_shell::applies(entry.conditions(), invocation))?;
         let mut paths = Vec::new();
-        if entry.get("manifest").is_text() {
-            let manifest = self.content(effect, &path::absolute(entry.get("manifest").text(), path));
+        if let Some(manifest) = entry.manifest() {
+            let manifest = self.content(effect, &path::absolute(manifest, path));
             let main = manifest.and_then(|text| Some(lenient_json(&text)?.get("main")?.as_str()?.to_owned()));
             paths.extend(main.map(|main| path::absolute(&main, path)));
         }
         paths.push(path.to_owned());
-        let endings = || entry.get("endings").texts();
+        let endings = || entry.endings().iter();
         let files = paths.iter().flat_map(|path| {
             std::iter::once(path.clone()).chain(endings().map(move |ending| format!("{path}{ending}")))
         });
@@ -759,12 +760,12 @@ fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tabl
     } else {
         return false;
     };
-    let places = tables.get("places");
+    let places = tables.library().places();
     let is_listed = |path: &str| {
         let class = |class: &&str| {
-            places.get(class).items().any(|place| {
-                let fits = |list: &str| place.get(list).texts().any(|pattern| glob::fits(pattern, path, home));
-                fits("paths") && !fits("except")
+            places.get(class).iter().any(|place| {
+                let fits = |list: Texts<'_>| list.iter().any(|pattern| glob::fits(pattern, path, home));
+                fits(place.paths()) && !fits(place.except())
             })
         };
         !path::is_within(path, workspace) && classes.iter().any(class)

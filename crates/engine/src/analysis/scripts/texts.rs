@@ -9,11 +9,11 @@ const MAX_TEXTS: usize = 20_000;
 /// Returns the quoted strings that begin with the name of a program, and the commands that editors run after a `!`,
 /// each as a shell line. A text that only mentions a command begins with another word.
 pub(super) fn commands_in_quotes(tables: Tables, path: &str, text: &str) -> String {
-    let programs = tables.get("programs");
+    let programs = tables.library().programs();
     let is_command = |text: &String| {
         let mut words = text.split_whitespace();
         let first = words.next().map(crate::model::path::name_of).unwrap_or_default();
-        words.next().is_some() && !first.is_empty() && !programs.get(first).is_nil()
+        words.next().is_some() && !first.is_empty() && programs.find(first).is_some()
     };
     let after = text.lines().filter_map(|line| line.split_once('!')).map(|(_, command)| command);
     let quoted = texts_in_quotes(text, path.ends_with(".nix"));

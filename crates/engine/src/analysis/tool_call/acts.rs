@@ -9,7 +9,8 @@ use crate::model::event::{Action, AgentPath};
 use crate::text::patches;
 use reflex_shell::patch::{self, FileChange};
 use reflex_shell::{Language, Programs};
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::Tools;
 
 /// The meaning of one argument object.
 pub(super) struct Acts {
@@ -43,7 +44,7 @@ impl<'n> Context<'n> {
     }
 
     /// Returns the context within an object that may name the operation more exactly.
-    pub(super) fn within(&self, slots: &Slots<'_>, tools: Node<'static>) -> Context<'n> {
+    pub(super) fn within(&self, slots: &Slots<'_>, tools: Tools<'static>) -> Context<'n> {
         let mut context = self.clone();
         let verb = slots.verb.as_deref().or_else(|| self.subcommand(slots, tools));
         let way = verb.and_then(|verb| Way::of_word(verb, tools));
@@ -64,7 +65,7 @@ impl<'n> Context<'n> {
     }
 
     /// `{"command": "str_replace", "path": …}`: a subcommand of an editor is not a command line.
-    fn subcommand<'s>(&self, slots: &'s Slots<'_>, tools: Node<'static>) -> Option<&'s str> {
+    fn subcommand<'s>(&self, slots: &'s Slots<'_>, tools: Tools<'static>) -> Option<&'s str> {
         let [command] = slots.commands.as_slice() else { return None };
         let names_file = !(slots.paths.is_empty() && slots.contents.is_empty());
         (names_file && Way::of_word(command, tools).is_some()).then_some(command.as_str())

@@ -102,12 +102,12 @@ impl Reader<'_> {
             self.call.is_cut = true;
             return;
         }
-        let mut slots = Slots::new(fields, self.tables.get("tools"));
+        let mut slots = Slots::new(fields, self.tables.library().tools());
         if let Some((tool, arguments)) = slots.inner.take() {
             return self.call(slots.server, tool, &arguments, depth + 1);
         }
-        let context = around.within(&slots, self.tables.get("tools"));
-        slots.take_parts(context.way, self.tables.get("tools"));
+        let context = around.within(&slots, self.tables.library().tools());
+        slots.take_parts(context.way, self.tables.library().tools());
         if context.may_hand_on() {
             slots.take_handed_on();
         }

@@ -1,7 +1,8 @@
 //! The meaning of a tool's name: its verb, and the objects of the verb.
 
 use crate::model::words::WordList;
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::Tools;
 
 /// The operation of a tool, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,13 +42,13 @@ impl Way {
     ];
 
     /// Returns the operation of a known verb.
-    pub(super) fn of_verb(verb: &str, tools: Node<'static>) -> Option<Way> {
-        let name = tools.get("verb").get(verb).text();
+    pub(super) fn of_verb(verb: &str, tools: Tools<'static>) -> Option<Way> {
+        let name = tools.verbs().get(verb);
         Way::ALL.iter().find(|(_, known)| *known == name).map(|(way, _)| *way)
     }
 
     /// Returns the operation of a name used as an argument, if it contains a verb: `str_replace`, `run`.
-    pub(super) fn of_word(name: &str, tools: Node<'static>) -> Option<Way> {
+    pub(super) fn of_word(name: &str, tools: Tools<'static>) -> Option<Way> {
         let is_name =
             name.len() <= 32 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
         if !is_name {
@@ -73,7 +74,7 @@ const JOINS: [&str; 4] = ["and", "or", "then", "with"];
 impl Name {
     /// Parses the name of a server's tool, or of one without a server.
     pub(super) fn parse(server: &str, tool: &str, tables: Tables) -> Name {
-        let tools = tables.get("tools");
+        let tools = tables.library().tools();
         let (space, tool_part) = last_part(tool);
         let tool_words = known_words(tool_part, tools);
         let around: Vec<String> = [known_words(server, tools), known_words(space, tools)].concat();
@@ -147,7 +148,7 @@ fn last_part(tool: &str) -> (&str, &str) {
 }
 
 /// Returns the verb of a name: the first one, unless a stronger one is joined to it or it makes something that runs.
-fn verb(words: &[String], tools: Node<'static>) -> Option<Way> {
+fn verb(words: &[String], tools: Tools<'static>) -> Option<Way> {
     let verbs: Vec<Way> = words.iter().filter_map(|word| Way::of_verb(word, tools)).collect();
     let first = *verbs.first()?;
     let strongest = verbs.iter().min().copied();
@@ -164,13 +165,13 @@ fn verb(words: &[String], tools: Node<'static>) -> Option<Way> {
     }
 }
 
-fn objects(words: &[String], tools: Node<'static>) -> Vec<&'static str> {
-    words.iter().map(|word| tools.get("object").get(word).text()).filter(|object| !object.is_empty()).collect()
+fn objects(words: &[String], tools: Tools<'static>) -> Vec<&'static str> {
+    words.iter().map(|word| tools.objects().get(word)).filter(|object| !object.is_empty()).collect()
 }
 
 /// Returns the words of a name. An unknown word made of two known words without a separator is split into them.
-fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
-    let known = |word: &str| !tools.get("verb").get(word).is_nil() || !tools.get("object").get(word).is_nil();
+fn known_words(name: &str, tools: Tools<'static>) -> Vec<String> {
+    let known = |word: &str| tools.verbs().find(word).is_some() || tools.objects().find(word).is_some();
     let apart = |word: String| {
         let end = if word.len() > MAX_SPLIT_WORD { 0 } else { word.len().saturating_sub(1) };
         let halves = (2..end).filter_map(|at| word.split_at_checked(at));

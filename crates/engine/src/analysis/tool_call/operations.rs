@@ -5,7 +5,8 @@
 
 use super::texts;
 use crate::model::words::{WordList, Words};
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
+use reflex_tables::views::{LinePiece, Operation};
 use serde_json::{Map, Value as Json};
 
 /// The contents of a call.
@@ -20,30 +21,30 @@ pub(super) struct CallWords<'s> {
 
 /// Returns the command line of the first operation that matches a call.
 pub(super) fn line(call: CallWords<'_>, tables: Tables) -> Option<String> {
-    let table = tables.get("tools").get("operation");
+    let table = tables.library().tools().operations();
     let running = WordList::RunningVerbs.read(tables);
-    let found = || call.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
+    let found = || call.words.iter().flat_map(|word| table.get(word).iter().map(move |entry| (word, entry)));
     // An operation with a verb takes precedence over one that only names the program.
-    let is_bare = |bare: bool| found().filter(move |(_, entry)| entry.get("bare").is_true() == bare);
+    let is_bare = |bare: bool| found().filter(move |(_, entry)| entry.bare() == bare);
     let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| call.is(*entry, word, running));
     fits.next().map(|(_, entry)| call.line(entry))
 }
 
 impl CallWords<'_> {
-    fn is(&self, entry: Node<'static>, program: &str, running: Words) -> bool {
+    fn is(&self, entry: Operation<'static>, program: &str, running: Words) -> bool {
         let has_word = |word: &str| self.words.iter().any(|other| other == word);
-        let has_words = entry.get("says").items().all(|group| group.texts().any(has_word));
+        let has_words = entry.says().iter().all(|group| group.iter().any(has_word));
         let known = |word: &String| word == program || running.has(word);
         // A command run in a container is not a command line of the program that manages the container.
         let within = ["container", "containerid", "containername", "pod", "podname"].iter().any(|key| self.has(key));
         let within = within && self.tool_words.iter().any(|word| word == "exec");
-        let is_bare = !entry.get("bare").is_true() || (!within && self.tool_words.iter().all(known));
-        has_words && is_bare && entry.get("needs").items().all(|group| group.texts().any(|key| self.has(key)))
+        let is_bare = !entry.bare() || (!within && self.tool_words.iter().all(known));
+        has_words && is_bare && entry.needs().iter().all(|group| group.iter().any(|key| self.has(key)))
     }
 
-    fn line(&self, entry: Node<'static>) -> String {
+    fn line(&self, entry: Operation<'static>) -> String {
         let mut words: Vec<String> = Vec::new();
-        for piece in entry.get("line").items() {
+        for piece in entry.line().iter() {
             for word in self.piece(piece) {
                 // A complete command line already begins with the program of the entry.
                 let begun = words.as_slice().first().and_then(|program| word.strip_prefix(program.as_str()));
@@ -56,10 +57,10 @@ impl CallWords<'_> {
         words.join(" ")
     }
 
-    fn piece(&self, piece: Node<'static>) -> Vec<String> {
-        let (before, after) = (piece.get("before").text(), piece.get("after").text());
-        let keys = || piece.get("keys").texts();
-        let texts = match piece.get("how").text() {
+    fn piece(&self, piece: LinePiece<'static>) -> Vec<String> {
+        let (before, after) = (piece.before(), piece.after());
+        let keys = || piece.keys().iter();
+        let texts = match piece.how() {
             "flag" => return keys().any(|key| self.has(key)).then(|| before.trim().to_owned()).into_iter().collect(),
             "spoken" => return self.matched_word(keys()).iter().map(|_| before.trim().to_owned()).collect(),
             "said" => self.matched_word(keys()),

@@ -4,7 +4,7 @@ use super::name::Way;
 use super::texts;
 use crate::text::deep_json::parse_json;
 use reflex_shell::patch::Part;
-use reflex_tables::Node;
+use reflex_tables::views::Tools;
 use serde_json::{Map, Value as Json};
 
 /// Maximum length in bytes of a text that is parsed as nested arguments.
@@ -44,7 +44,7 @@ pub(super) struct Slots<'a> {
 
 impl<'a> Slots<'a> {
     /// Returns the texts of an object.
-    pub(super) fn new(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
+    pub(super) fn new(fields: &'a Map<String, Json>, tools: Tools<'static>) -> Slots<'a> {
         let mut slots = Slots { inner: inner(fields, tools), fields: Some(fields), ..Slots::default() };
         if slots.inner.is_some() {
             let named = |key: &&str| fields.get(*key).and_then(Json::as_str);
@@ -156,7 +156,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Takes the individual changes of the file that this object names, if they are a list of objects.
-    pub(super) fn take_parts(&mut self, way: Option<Way>, tools: Node<'static>) {
+    pub(super) fn take_parts(&mut self, way: Option<Way>, tools: Tools<'static>) {
         let writes = matches!(way, None | Some(Way::Writes | Way::Edits | Way::Makes));
         if !writes || self.paths.is_empty() {
             return;
@@ -223,12 +223,12 @@ struct Key {
     is_sql: bool,
 }
 
-fn key_of(key: &str, tools: Node<'static>) -> Key {
+fn key_of(key: &str, tools: Tools<'static>) -> Key {
     const MAX_KEY: usize = 40;
     let chars = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
     let plain: String = chars.take(MAX_KEY).collect();
     let plain = plain.trim_end_matches(|ch: char| ch.is_ascii_digit());
-    let known = tools.get("key").get(plain).text();
+    let known = tools.keys().get(plain);
     let is_sql = plain.contains("sql");
     let is_statement = is_sql || plain.contains("query") || plain.contains("statement");
     Key { meaning: if known.is_empty() && is_statement { "statement" } else { known }, is_sql }
@@ -251,7 +251,7 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
 }
 
 /// `{"tool": "run_shell", "arguments": {…}}`: returns the tool that this one calls.
-fn inner<'a>(fields: &'a Map<String, Json>, tools: Node<'static>) -> Option<(&'a str, Map<String, Json>)> {
+fn inner<'a>(fields: &'a Map<String, Json>, tools: Tools<'static>) -> Option<(&'a str, Map<String, Json>)> {
     let is_name = |text: &&str| !text.is_empty() && text.len() <= 128 && !text.contains(char::is_whitespace);
     let called = fields.iter().find(|(key, _)| key_of(key, tools).meaning == "called" || key.as_str() == "name");
     let tool = called?.1.as_str().filter(is_name)?;

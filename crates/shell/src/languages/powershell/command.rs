@@ -225,7 +225,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let program = program?;
         let invocation = Invocation::read(program, words);
         let selected = |selector: &str| Selector(selector).values(&invocation, words);
-        match program.prints().text() {
+        match program.prints(|option| invocation.has_option(option)) {
             "input" => Some(input.map(|input| input.values).unwrap_or_else(|| selected("operands[0]"))),
             "operands" => Some(selected("operands option:input")),
             "paths operands" => Some(selected("option:path operands")),

@@ -71,7 +71,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut words = vec![Value::text(program.clone(), origin), Value::text("--", origin)];
         words.extend(receiver.chain(member.all()));
         let printed = self.run(words, origin);
-        let nothing = grammar.prints().text() == "nothing";
+        let nothing = grammar.prints(|_| false) == "nothing";
         let value = Value::piece(Piece::Output(Printed::Program(program)), origin);
         drop(printed);
         Some(if nothing { Vec::new() } else { vec![value] })

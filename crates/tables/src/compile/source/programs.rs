@@ -208,9 +208,14 @@ impl Subcommand {
         put(&mut node, "effects", Value::Array(self.effects));
         put(&mut node, "copies-to", Value::Array(self.copies_to));
         put(&mut node, "opaque-operands", if self.opaque_operands { Value::Bool(true) } else { Value::Null });
-        put(&mut node, "prints", self.prints.unwrap_or(Value::Null));
+        put(&mut node, "prints", self.prints.map_or(Value::Null, prints));
         Ok(Value::Object(node))
     }
+}
+
+/// One kind of text is a list of one entry without conditions.
+fn prints(written: Value) -> Value {
+    if written.is_string() { json!([{"what": written}]) } else { written }
 }
 
 /// Lowercases the option names; the last word, which describes the value, is left unchanged.
