@@ -150,7 +150,7 @@ pub(crate) enum Error {
         source: io::Error,
     },
     /// A file of the state folder cannot be written.
-    #[error("cannot write: {0}")]
+    #[error("the state folder cannot be written: {0}")]
     State(io::Error),
     /// Records of a passphrase that is replaced cannot be removed.
     #[error("{what} cannot be removed: {source}")]

@@ -35,6 +35,7 @@ mod live;
 mod loops;
 mod mcp;
 mod memory;
+mod messages;
 mod modes;
 mod modules;
 mod pin;

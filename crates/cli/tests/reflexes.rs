@@ -445,7 +445,7 @@ fn a_module_of_another_machine_is_fetched_for_a_person_only() {
     let address = format!("{}/tidy.mjs", server.address);
     let words = ["reflexes", "add", &address, "--show"];
     let output = here.machine.reflex(words).env("SSL_CERT_FILE", &server.trusted).folder(&here.project).run();
-    assert!(output.code == 1 && output.stderr.contains("not fetching"), "{output:?}");
+    assert!(output.code == 1 && output.stderr.contains("not fetched: "), "{output:?}");
     assert_eq!(server.asked(), [""; 0]);
     let output = here.run(&["add", "http://a.example/tidy.mjs"]);
     assert!(output.stderr.contains("is not an https address of a module"), "{output:?}");
@@ -478,7 +478,7 @@ fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() 
         for show in [&["add", source][..], &["add", source, "--show"]] {
             let words = ["reflexes"].iter().chain(show);
             let output = here.machine.reflex(words).folder(&here.project).env("PATH", &path).run();
-            assert!(output.code == 1 && output.stderr.contains("not fetching"), "{output:?}");
+            assert!(output.code == 1 && output.stderr.contains("not fetched: "), "{output:?}");
         }
     }
     assert!(!asked.exists());

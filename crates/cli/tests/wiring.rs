@@ -375,7 +375,7 @@ fn settings_that_are_not_understood_stay_and_are_named() {
         ("\"x\"", "1:1: settings that are not a map"),
         ("{\"hooks\": []}", "1:11: `hooks` has to be a map, and is `[]`"),
         ("{\"hooks\": null}", "1:11: `hooks` has to be a map, and is `null`"),
-        ("{\"hooks\": {\"PreToolUse\": {}}}", " `hooks.*` has not the type that the agent expects"),
+        ("{\"hooks\": {\"PreToolUse\": {}}}", " `hooks.*` does not have the type that the agent expects"),
     ] {
         let machine = machine_with(text.as_bytes());
         let words = format!("reflex: {}:{problem}", settings(&machine).display());

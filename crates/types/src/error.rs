@@ -6,7 +6,7 @@ use std::error::Error;
 #[derive(Debug, thiserror::Error)]
 pub enum TypesError {
     /// The file is too large.
-    #[error("{path}: it has more than {} KiB", max_bytes / 1024)]
+    #[error("{path}: it is larger than {} KiB", max_bytes / 1024)]
     TooLarge {
         /// Its path.
         path: String,

@@ -177,7 +177,7 @@ pub enum SettingsError {
     #[error("it is not TOML: {0}")]
     NotToml(String),
     /// A part has a type other than the agent documents.
-    #[error("`{0}` has not the type that the agent expects")]
+    #[error("`{0}` does not have the type that the agent expects")]
     Shape(&'static str),
     /// The text belongs to another tool, with the reason why it cannot be replaced.
     #[error("{0}")]

@@ -35,7 +35,7 @@ pub(crate) enum ReflexError {
     #[error("another reflex `{0}` is listed already; `reflex reflexes remove {0}` first")]
     Listed(String),
     /// Only a person fetches from this place.
-    #[error("not fetching {0}")]
+    #[error("not fetched: {0}")]
     NotFetched(String),
     /// The person has declined to sign.
     #[error("not added")]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     /// All files together have more than this number of MiB.
-    #[error("its files have more than {0} MiB")]
+    #[error("its files are larger than {0} MiB together")]
     TooLarge(usize),
     /// The manifest is JSON of another kind.
     #[error("reflex.json is not a JSON object")]
@@ -244,7 +244,7 @@ pub enum ListError {
         near: Option<String>,
     },
     /// A new reflex would replace this folder.
-    #[error("{}: it is there already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// A link leads elsewhere.
     #[error("{}: a link leads out of {}", path.display(), within.display())]

@@ -50,7 +50,7 @@ pub enum HttpError {
     #[error(transparent)]
     Failed(#[from] ureq::Error),
     /// The body has more than this number of MiB.
-    #[error("it has more than {0} MiB")]
+    #[error("it is larger than {0} MiB")]
     TooLong(u64),
 }
 
