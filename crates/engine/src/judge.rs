@@ -16,7 +16,7 @@ use crate::detectors::too_much;
 use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
 use crate::model::event::{Event, Moment};
-use crate::model::finding::{Decision, Finding};
+use crate::model::finding::{Decision, DetectorName, Finding};
 use crate::model::latency::Latency;
 use crate::model::rule_trace::RuleTrace;
 use crate::model::session::{Step, Taint};
@@ -155,14 +155,14 @@ impl<'p> Engine<'p> {
         if !event.is_done {
             findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
         }
-        watch.stop("loopbreaker");
+        watch.stop(DetectorName::Loopbreaker.name());
         findings.extend(user::inspect(policy, &facts));
         findings.extend(broken(policy, &facts));
         findings.extend(budget::inspect(policy, &facts));
         findings.extend(outgoing_text::inspect(&facts));
         findings.extend(task_scope::inspect(policy, &facts));
         findings.extend(too_much::finding(event));
-        watch.stop("rules");
+        watch.stop(DetectorName::Rules.name());
         let verdict = concluded(policy, &facts, findings, further, &mut watch);
         let asked = facts.asked();
         Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
@@ -180,7 +180,7 @@ impl<'p> Engine<'p> {
         let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
         let fingerprint = fingerprint::fingerprint(event, &analysis);
         let mut findings = incoming_text::inspect(event, tables);
-        watch.stop("tripwire");
+        watch.stop(DetectorName::Tripwire.name());
         findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
         let mut step = loops::step::step(event, &analysis, &fingerprint, tables);
         step.end = event.outcome.as_ref().map(|outcome| loops::step::end_of(tables, outcome));
@@ -190,10 +190,10 @@ impl<'p> Engine<'p> {
             findings.extend(loops::after(&past).iter().map(|found| found.finding(&step)));
             findings.extend(retry::inspect(tables, event, &step, &past));
         }
-        watch.stop("loopbreaker");
+        watch.stop(DetectorName::Loopbreaker.name());
         findings.extend(user::inspect(policy, &facts));
         findings.extend(too_much::finding(event));
-        watch.stop("rules");
+        watch.stop(DetectorName::Rules.name());
         let left = taint::left_by_orders(&findings);
         let verdict = concluded(policy, &facts, findings, further, &mut watch);
         let latency = watch.latency();
@@ -238,7 +238,7 @@ fn concluded(
 ) -> Verdict {
     let more = further(&Seen { event: facts.event, analysis: facts.analysis, facts, findings: &findings });
     findings.extend(more);
-    watch.stop_if_long("reflexes");
+    watch.stop_if_long(DetectorName::Reflexes.name());
     let verdict = gatekeeper::decide(policy, facts, findings);
     watch.stop("gatekeeper");
     verdict

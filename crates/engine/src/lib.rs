@@ -49,7 +49,7 @@ pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Started, Task};
 pub use model::fake_world::{FakeWorld, SupposedGit};
-pub use model::finding::{At, Decision, Finding, PolicyAction, Rewrite, Severity, Tier};
+pub use model::finding::{At, Decision, DetectorName, Finding, PolicyAction, Rewrite, Severity, Tier};
 pub use model::latency::{Latency, Tick};
 pub use model::obstacle::Obstacle;
 pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};

@@ -4,7 +4,7 @@ use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
 use crate::model::event::Event;
 use crate::model::finding::TOO_MUCH;
-use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
+use crate::model::finding::{Decision, DetectorName, Finding, PolicyAction, Severity, Tier};
 use crate::model::path;
 use crate::model::vouched::Vouched;
 use crate::text::excerpt::{self, quoted_from_stranger};
@@ -387,7 +387,7 @@ pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
     let harmless = facts.event.actions.iter().all(crate::model::event::Action::only_looks);
     (!harmless).then(|| Finding {
         id: "guard/broken-rules".into(),
-        detector: "rules".into(),
+        detector: DetectorName::Rules,
         category: "self-protection".into(),
         severity: Severity::Medium,
         confidence: 100,

@@ -2,8 +2,8 @@
 
 use reflex_agents::universal;
 use reflex_engine::{
-    Action, ConfigInput, Decision, EffectKind, Event, Fact, OPERATORS, Place, Severity, Target, Tier, WordList,
-    analyze, unfolded,
+    Action, ConfigInput, Decision, DetectorName, EffectKind, Event, Fact, OPERATORS, Place, Severity, Target, Tier,
+    WordList, analyze, unfolded,
 };
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
@@ -137,8 +137,9 @@ fn every_word_of_a_rule_is_known() {
         }
         let severity = entry.value["severity"].as_str().unwrap();
         let tier = entry.value.get("tier").and_then(Value::as_str).unwrap_or("recommended");
-        if Severity::named(severity).is_none() || Tier::named(tier).is_none() {
-            problems.push(format!("{}: unknown severity or tier", entry.name));
+        let detector = entry.value.get("detector").and_then(Value::as_str).unwrap_or(DetectorName::Sentinel.name());
+        if Severity::named(severity).is_none() || Tier::named(tier).is_none() || DetectorName::of(detector).is_none() {
+            problems.push(format!("{}: unknown severity, tier or detector", entry.name));
         }
         problems.extend(unfit_for_a_model(&entry));
         if let Some(when) = entry.value.get("when") {

@@ -509,7 +509,7 @@ fn finding(finding: &Finding) -> Value {
     }
     json!({
         "id": finding.id,
-        "detector": finding.detector,
+        "detector": finding.detector.name(),
         "category": finding.category,
         "severity": finding.severity.name(),
         "confidence": percent(finding.confidence),

@@ -2,7 +2,7 @@
 
 use crate::facts::cache::Facts;
 use crate::model::event::Action;
-use crate::model::finding::{Finding, Severity};
+use crate::model::finding::{DetectorName, Finding, Severity};
 use crate::policy::Policy;
 use reflex_tables::View;
 
@@ -62,7 +62,7 @@ fn finding(name: &str, used: u64, limit: u64) -> Option<Finding> {
     };
     Some(Finding {
         id: format!("budget/{name}"),
-        detector: "loopbreaker".into(),
+        detector: DetectorName::Loopbreaker,
         category: CATEGORY.into(),
         severity,
         confidence: 100,

@@ -1,7 +1,7 @@
 //! Advice after a failed tool call: whether to retry, and how often.
 
 use crate::model::event::Event;
-use crate::model::finding::{Finding, PolicyAction};
+use crate::model::finding::{DetectorName, Finding, PolicyAction};
 use crate::model::session::Step;
 use crate::model::words::WordList;
 use reflex_tables::Tables;
@@ -30,7 +30,7 @@ pub(crate) fn inspect(tables: Tables, event: &Event, step: &Step, past: &[Step])
     let remedy = if left == 0 { "tell the user what fails and what you tried" } else { "read the error first" };
     Some(Finding {
         id: "after/retry".into(),
-        detector: "duties".into(),
+        detector: DetectorName::Duties,
         category: "failure".into(),
         confidence: 70,
         fixed: Some(PolicyAction::Warn),

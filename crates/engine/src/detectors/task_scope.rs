@@ -8,7 +8,7 @@ use crate::facts::fact::Fact;
 use crate::facts::location;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Purpose};
-use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
+use crate::model::finding::{Decision, DetectorName, Finding, PolicyAction, Severity, Tier};
 use crate::model::truth::Ternary;
 use crate::policy::Policy;
 use crate::secrets::redaction::redacted;
@@ -233,7 +233,7 @@ fn about(index: usize, effect: &Effect, facts: &Facts<'_>) -> Finding {
 
 fn plain() -> Finding {
     Finding {
-        detector: "rules".into(),
+        detector: DetectorName::Rules,
         confidence: 100,
         tier: Tier::Recommended,
         otherwise: Decision::Deny,

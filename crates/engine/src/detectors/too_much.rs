@@ -2,7 +2,7 @@
 
 use crate::model::event::{Action, Event};
 use crate::model::finding::TOO_MUCH;
-use crate::model::finding::{Finding, PolicyAction, Severity};
+use crate::model::finding::{DetectorName, Finding, PolicyAction, Severity};
 use reflex_shell::work;
 
 /// Work units (see [`work`]) that are available to every call.
@@ -65,7 +65,7 @@ pub(crate) fn finding(event: &Event) -> Option<Finding> {
     };
     (work::has_ended() || unread.is_some()).then(|| Finding {
         id: TOO_MUCH.into(),
-        detector: "tripwire".into(),
+        detector: DetectorName::Tripwire,
         category: "evasion".into(),
         severity: if before { Severity::Critical } else { Severity::Medium },
         confidence: 90,

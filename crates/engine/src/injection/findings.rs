@@ -3,7 +3,7 @@
 use super::links;
 use super::scan::{AS_QUOTED, MAX_BYTES, scan};
 use super::signs::{Injection, REPORTED_FROM, Sign};
-use crate::model::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::finding::{At, Decision, DetectorName, Finding, Severity, Tier};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::shortened;
 use reflex_shell::work;
@@ -33,7 +33,7 @@ fn unread(injection: &Injection, text: &str, place: &str) -> Option<Finding> {
     };
     (injection.unread > 0).then(|| Finding {
         id: "injection/unread".into(),
-        detector: "tripwire".into(),
+        detector: DetectorName::Tripwire,
         category: "injection".into(),
         severity: if is_brought { Severity::Medium } else { Severity::High },
         confidence: 60,
@@ -63,7 +63,7 @@ fn instructions(injection: &Injection, text: &str, place: &str, tables: Tables) 
     let quoted = text.get(first.span.start..first.span.end).unwrap_or_default();
     Some(Finding {
         id: format!("injection/{}", first.family),
-        detector: "tripwire".into(),
+        detector: DetectorName::Tripwire,
         category: "injection".into(),
         severity: Severity::Medium,
         confidence: injection.score.min(95),

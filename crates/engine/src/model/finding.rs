@@ -7,8 +7,8 @@ use reflex_shell::{Derivation, Span};
 pub struct Finding {
     /// A stable id, `subject/name`.
     pub id: String,
-    /// Name of the detector.
-    pub detector: String,
+    /// The detector that reports it.
+    pub detector: DetectorName,
     /// Category: `destructive`, `credential`, …
     pub category: String,
     /// Severity of the harm.
@@ -43,6 +43,61 @@ pub struct Finding {
     pub by_stranger: bool,
     /// The id of the finding that precedes it: it counts only once a person has approved that one.
     pub after: Option<String>,
+}
+
+/// A detector, by the name under which its findings and its time are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DetectorName {
+    /// Rules of the library about dangerous effects.
+    #[default]
+    Sentinel,
+    /// Signs of manipulation: instructions in content, evasion, attacks on the guard.
+    Tripwire,
+    /// Rules and policies of people.
+    Rules,
+    /// Calls that repeat themselves, and budgets of a session.
+    Loopbreaker,
+    /// Checks that the work has to pass, and failures that need attention.
+    Duties,
+    /// Modules of people.
+    Reflexes,
+}
+
+impl DetectorName {
+    /// Every detector.
+    pub const ALL: [DetectorName; 6] = [
+        DetectorName::Sentinel,
+        DetectorName::Tripwire,
+        DetectorName::Rules,
+        DetectorName::Loopbreaker,
+        DetectorName::Duties,
+        DetectorName::Reflexes,
+    ];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DetectorName::Sentinel => "sentinel",
+            DetectorName::Tripwire => "tripwire",
+            DetectorName::Rules => "rules",
+            DetectorName::Loopbreaker => "loopbreaker",
+            DetectorName::Duties => "duties",
+            DetectorName::Reflexes => "reflexes",
+        }
+    }
+
+    /// Returns the detector with this name.
+    pub fn of(name: &str) -> Option<DetectorName> {
+        DetectorName::ALL.into_iter().find(|detector| detector.name() == name)
+    }
+
+    /// Whether its findings are about counts over a session rather than about one call.
+    pub(crate) fn counts(self) -> bool {
+        match self {
+            DetectorName::Loopbreaker | DetectorName::Duties => true,
+            DetectorName::Sentinel | DetectorName::Tripwire | DetectorName::Rules | DetectorName::Reflexes => false,
+        }
+    }
 }
 
 /// The action that a finding leads to.

@@ -7,7 +7,7 @@ use crate::facts::fact::Fact;
 use crate::facts::location::at;
 use crate::model::analysis::Usage;
 use crate::model::effect::{Effect, Target, TargetPath};
-use crate::model::finding::{Decision, Finding, Severity, Tier};
+use crate::model::finding::{Decision, DetectorName, Finding, Severity, Tier};
 use crate::model::rule_trace::RuleTrace;
 use crate::model::stopwatch::Stopwatch;
 use crate::model::truth::Ternary;
@@ -27,7 +27,7 @@ pub(crate) fn inspect(
     is_meant: &dyn Fn(&Effect) -> bool,
     watch: &mut Stopwatch<'_>,
 ) -> (Vec<Finding>, Vec<RuleTrace>) {
-    let mut detector = "sentinel";
+    let mut detector = DetectorName::Sentinel.name();
     let triggers = facts.tables.library().triggers();
     let mut findings: Vec<Finding> = Vec::new();
     let mut weighed: Vec<RuleTrace> = Vec::new();
@@ -106,7 +106,7 @@ fn finding(
     let id = rule.id();
     Finding {
         id: id.into(),
-        detector: rule.detector().into(),
+        detector: DetectorName::of(rule.detector()).unwrap_or_default(),
         category: rule.category().into(),
         severity,
         confidence: rule.confidence(),

@@ -4,7 +4,7 @@ use crate::facts::cache::{Facts, Source};
 use crate::facts::excerpt;
 use crate::facts::location;
 use crate::model::event::Action;
-use crate::model::finding::{At, Decision, Finding, PolicyAction, Rewrite, Severity, Tier};
+use crate::model::finding::{At, Decision, DetectorName, Finding, PolicyAction, Rewrite, Severity, Tier};
 use crate::model::truth::Ternary;
 use crate::policy::{Authority, Layer, Policy};
 use crate::rules::condition::{Subject, evaluate};
@@ -76,7 +76,7 @@ fn finding(layer: &Layer, rule: UserRule<'static>, raised: &RuleEvent<'_>, facts
     };
     Finding {
         id: format!("{}/{}", layer.authority.name(), rule.name()),
-        detector: "rules".into(),
+        detector: DetectorName::Rules,
         category: category.into(),
         severity: Severity::named(rule.severity()).unwrap_or(Severity::Medium),
         confidence: 100,
@@ -151,7 +151,7 @@ fn protected(layer: &Layer, source: Source, facts: &Facts<'_>) -> Vec<Finding> {
             let by_stranger = layer.is_strange();
             findings.push(Finding {
                 id: format!("{}/{}", layer.authority.name(), rule.name()),
-                detector: "rules".into(),
+                detector: DetectorName::Rules,
                 category: "policy".into(),
                 severity: Severity::High,
                 confidence: 100,

@@ -63,8 +63,7 @@ fn is_about_keys(finding: &Finding) -> bool {
 /// Returns the subject of a finding: the targets of its effect, else the part of the call that it names, else its
 /// message. A finding about counts over a session has the session as its subject.
 fn about(finding: &Finding, facts: &Facts<'_>) -> String {
-    let counts = matches!(finding.detector.as_str(), "loopbreaker" | "duties");
-    if counts && facts.event.moment != Moment::Stop {
+    if finding.detector.counts() && facts.event.moment != Moment::Stop {
         return String::new();
     }
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
@@ -316,14 +315,14 @@ mod tests {
     use super::*;
     use crate::model::analysis::Analysis;
     use crate::model::fake_world::FakeWorld;
-    use crate::model::finding::{Severity, Tier};
+    use crate::model::finding::{DetectorName, Severity, Tier};
     use reflex_tables::Tables;
 
     /// Every severity with every decision that may be fixed, for several detectors, tiers and confidences.
     fn findings() -> Vec<Finding> {
         let of = |(index, (severity, fixed)): (usize, (Severity, Option<PolicyAction>))| Finding {
             id: format!("test/{}", index % 17),
-            detector: ["sentinel", "tripwire", "rules"].get(index % 3).copied().unwrap_or_default().into(),
+            detector: DetectorName::ALL.get(index % 3).copied().unwrap_or_default(),
             category: ["destructive", "credential", "loop"].get(index / 3 % 3).copied().unwrap_or_default().into(),
             severity,
             confidence: [30, 50, 85, 100].get(index % 4).copied().unwrap_or_default(),
@@ -398,17 +397,13 @@ mod tests {
 
     #[test]
     fn detectors_that_agree_are_surer_together() {
-        let of = |detector: &str, confidence| Finding {
-            detector: detector.into(),
-            confidence,
-            severity: Severity::High,
-            ..Finding::default()
-        };
+        let of =
+            |detector, confidence| Finding { detector, confidence, severity: Severity::High, ..Finding::default() };
         let sure = |findings: &[Finding]| severity::confidence(Severity::High, findings.iter());
-        assert_eq!(sure(&[of("sentinel", 80)]), 80);
-        assert_eq!(sure(&[of("sentinel", 80), of("sentinel", 70)]), 80);
-        assert_eq!(sure(&[of("sentinel", 80), of("tripwire", 70)]), 94);
-        assert_eq!(sure(&[of("sentinel", 99), of("tripwire", 99)]), 99);
+        assert_eq!(sure(&[of(DetectorName::Sentinel, 80)]), 80);
+        assert_eq!(sure(&[of(DetectorName::Sentinel, 80), of(DetectorName::Sentinel, 70)]), 80);
+        assert_eq!(sure(&[of(DetectorName::Sentinel, 80), of(DetectorName::Tripwire, 70)]), 94);
+        assert_eq!(sure(&[of(DetectorName::Sentinel, 99), of(DetectorName::Tripwire, 99)]), 99);
         assert_eq!(sure(&[]), 100);
     }
 }

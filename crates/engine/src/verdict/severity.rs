@@ -16,7 +16,7 @@ use crate::detectors::task_scope;
 use crate::facts::cache::Facts;
 use crate::facts::fact::Fact;
 use crate::model::effect::{Effect, EffectKind};
-use crate::model::finding::{Finding, Severity, Tier};
+use crate::model::finding::{DetectorName, Finding, Severity, Tier};
 use crate::model::truth::Ternary;
 use reflex_shell::ExecTarget;
 
@@ -118,11 +118,11 @@ fn before(severity: Severity) -> Severity {
 
 /// Combined confidence of the detectors in the risk, in percent; 100 without findings.
 pub(crate) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f Finding>) -> u32 {
-    let mut surest: Vec<(&str, u32)> = Vec::new();
+    let mut surest: Vec<(DetectorName, u32)> = Vec::new();
     for finding in findings.filter(|finding| finding.severity == risk) {
         match surest.iter_mut().find(|(detector, _)| *detector == finding.detector) {
             Some((_, sure)) => *sure = (*sure).max(finding.confidence),
-            None => surest.push((&finding.detector, finding.confidence)),
+            None => surest.push((finding.detector, finding.confidence)),
         }
     }
     if let [] | [_] = surest.as_slice() {

@@ -58,7 +58,7 @@ impl Redactor<'_> {
 
     pub(crate) fn finding(&self, finding: &Finding) -> Value {
         let mut object = json!({
-            "id": finding.id, "detector": finding.detector, "category": finding.category,
+            "id": finding.id, "detector": finding.detector.name(), "category": finding.category,
             "severity": finding.severity.name(), "confidence": finding.confidence, "tier": finding.tier.name(),
         });
         if let (Some(object), Some(would)) = (object.as_object_mut(), finding.would) {

@@ -1,7 +1,9 @@
 //! Checks a session's calls in the log against the skills that a project lists in `.reflex/skills.yaml`.
 
 use crate::store::{Search, Store};
-use reflex_engine::{Action, Event, Finding, PolicyAction, Severity, fits, quotation, quoted_from_stranger};
+use reflex_engine::{
+    Action, DetectorName, Event, Finding, PolicyAction, Severity, fits, quotation, quoted_from_stranger,
+};
 use reflex_rules::{MAX_BYTES, Skill, skills_of};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -218,7 +220,7 @@ fn context(seen: &Seen<'_>) -> Finding {
 fn finding(id: &str, message: String, remedy: &str) -> Finding {
     Finding {
         id: id.into(),
-        detector: "duties".into(),
+        detector: DetectorName::Duties,
         category: "skill".into(),
         severity: Severity::Low,
         confidence: 90,

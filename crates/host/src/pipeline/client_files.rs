@@ -7,7 +7,9 @@ use crate::install::switches::{Places, Silencer, silencers};
 use crate::world::command_files::{ShellLine, shell_lines, shell_lines_of};
 use reflex_agents::{Agent, CommandFiles, Judged, is_older};
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Decision, Event, Finding, Moment, PolicyAction, Severity, Tier, plain_path, quotation};
+use reflex_engine::{
+    Action, Decision, DetectorName, Event, Finding, Moment, PolicyAction, Severity, Tier, plain_path, quotation,
+};
 use std::path::{Path, PathBuf};
 
 /// The rule about settings that switch hooks off; here its finding comes from a file instead of a call.
@@ -150,7 +152,7 @@ fn silencers_of(agent: &Agent, event: &Event) -> Vec<Silencer> {
 fn hooks_off(message: String) -> Finding {
     Finding {
         id: HOOKS_OFF.into(),
-        detector: "tripwire".into(),
+        detector: DetectorName::Tripwire,
         category: "self-protection".into(),
         severity: Severity::Critical,
         confidence: 95,
@@ -166,7 +168,7 @@ fn unseen_finding(agent: &Agent, line: &UnseenLine) -> Finding {
     let place = format!("{}:{}", line.file.display(), line.number);
     Finding {
         id: "guard/unseen-command".into(),
-        detector: "tripwire".into(),
+        detector: DetectorName::Tripwire,
         category: "self-protection".into(),
         severity: Severity::High,
         confidence: 80,

@@ -10,7 +10,9 @@ use crate::system::digest::digest;
 use crate::system::{clock, hex};
 use crate::world::LocalWorld;
 use reflex_agents::{Delivery, MAX_REASONS};
-use reflex_engine::{Action, Advice, Decision, EffectKind, Event, Judgement, Moment, Tier, Verdict, World};
+use reflex_engine::{
+    Action, Advice, Decision, DetectorName, EffectKind, Event, Judgement, Moment, Tier, Verdict, World,
+};
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
 use std::fs;
@@ -149,7 +151,7 @@ fn same_call(call: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, b
     let paths = analysis.effects.iter().flat_map(|effect| &effect.targets).filter_map(|target| target.path());
     let places = paths.map(|path| world.real(before_pattern(path), true).path);
     // A retry is a repetition, which the approval covers.
-    let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != "loopbreaker");
+    let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != DetectorName::Loopbreaker);
     let found = found.map(|finding| finding.id.clone());
     let parts = [call.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
     let parts: Vec<String> = parts.chain(bound.into_iter().flatten().cloned()).collect();

@@ -13,8 +13,8 @@ use crate::store::session::session_key;
 use crate::store::tasks::Declared;
 use crate::world::LocalWorld;
 use reflex_engine::{
-    Action, AgentPath, Decision, Engine, Event, Finding, Judgement, Moment, PolicyAction, Reason, Severity, Untracked,
-    World, plain_path,
+    Action, AgentPath, Decision, DetectorName, Engine, Event, Finding, Judgement, Moment, PolicyAction, Reason,
+    Severity, Untracked, World, plain_path,
 };
 use reflex_tables::{View, views};
 use serde_json::{Value, json};
@@ -171,7 +171,7 @@ impl Host {
             let call = before(event, Action::Write { path: AgentPath::new(path.to_string_lossy()), content });
             for mut finding in self.judge_in(&call, &world, loaded).verdict.findings {
                 let known = findings.iter().any(|other| other.id == finding.id);
-                if finding.severity < Severity::Medium || finding.detector == "loopbreaker" || known {
+                if finding.severity < Severity::Medium || finding.detector == DetectorName::Loopbreaker || known {
                     continue;
                 }
                 finding.fixed = Some(PolicyAction::Warn);
@@ -277,7 +277,7 @@ fn listed(open: &[&str]) -> String {
 fn plain(id: &str) -> Finding {
     Finding {
         id: id.into(),
-        detector: "duties".into(),
+        detector: DetectorName::Duties,
         category: "verification".into(),
         confidence: 100,
         ..Finding::default()

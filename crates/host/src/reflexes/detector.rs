@@ -6,8 +6,8 @@ use crate::catalog::{MANIFEST, context};
 use crate::store::session::History;
 use crate::system::clock;
 use reflex_engine::{
-    Action, Authority, Event, Finding, Moment, PolicyAction, Rewrite, Seen, Severity, Tier, World, plain_path,
-    quotation, redacted,
+    Action, Authority, DetectorName, Event, Finding, Moment, PolicyAction, Rewrite, Seen, Severity, Tier, World,
+    plain_path, quotation, redacted,
 };
 use reflex_script::{
     Call, Chain, Handler, Limit, Limits, Missed, Module, ModuleDecision, OnError, Outcome, Problem, Report,
@@ -290,7 +290,7 @@ fn finding(name: &str, decision: &ModuleDecision, seen: &Seen<'_>, action: usize
 fn blank(name: &str, seen: &Seen<'_>, action: usize) -> Finding {
     Finding {
         id: format!("reflex/{name}"),
-        detector: "reflexes".into(),
+        detector: DetectorName::Reflexes,
         category: "reflex".into(),
         confidence: 100,
         tier: Tier::Custom,

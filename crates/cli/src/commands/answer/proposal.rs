@@ -3,7 +3,7 @@
 
 use crate::commands::history::record::field;
 use crate::error::Error;
-use reflex_engine::{Effect, EffectKind, Judgement, Target, TargetKind, is_within};
+use reflex_engine::{DetectorName, Effect, EffectKind, Judgement, Target, TargetKind, is_within};
 use reflex_host::{now, timestamp};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -143,8 +143,10 @@ pub(in crate::commands) fn last_day(written: &str) -> Result<String, Error> {
 pub(in crate::commands) fn key_and_command(record: &Map<String, Value>) -> Result<(Key, String), &'static str> {
     let list = |key: &str| record.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let of_call: Vec<&Value> =
-        list("findings").iter().filter(|finding| text(finding, "detector") != "loopbreaker").collect();
+    let of_call: Vec<&Value> = list("findings")
+        .iter()
+        .filter(|finding| text(finding, "detector") != DetectorName::Loopbreaker.name())
+        .collect();
     let finding = match of_call[..] {
         [] => return Err("no rule asked about this call, so there is nothing to allow"),
         [finding] => finding,

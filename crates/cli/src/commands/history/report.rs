@@ -13,6 +13,7 @@ use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use page::{Page, Section};
+use reflex_engine::DetectorName;
 use reflex_host::store::Search;
 use reflex_host::store::canary::CANARY;
 use reflex_host::{Context, local, moment, now, timestamp};
@@ -91,7 +92,11 @@ fn sections(records: &[Record], broken: Option<String>) -> Vec<Section> {
         Section::new("blocked", "nothing was blocked", counted(decided("deny").map(about))),
         Section::new("asked", "nothing was asked", counted(decided("ask").map(about))),
         Section::new("rules", "no rule stopped a call", rules(records)),
-        Section::new("loops", "no loops", counted(found(records, |f| field(f, "detector") == "loopbreaker"))),
+        Section::new(
+            "loops",
+            "no loops",
+            counted(found(records, |f| field(f, "detector") == DetectorName::Loopbreaker.name())),
+        ),
         Section::new(
             "taint",
             "no injected instructions",

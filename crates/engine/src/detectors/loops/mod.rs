@@ -7,7 +7,7 @@
 mod signature;
 pub(crate) mod step;
 
-use crate::model::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::finding::{At, Decision, DetectorName, Finding, Severity, Tier};
 use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl Loop {
     pub fn finding(&self, now: &Step) -> Finding {
         Finding {
             id: self.id.into(),
-            detector: "loopbreaker".into(),
+            detector: DetectorName::Loopbreaker,
             category: "loop".into(),
             severity: self.severity,
             confidence: self.confidence,
