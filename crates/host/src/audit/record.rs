@@ -3,7 +3,7 @@
 use crate::config::{self, Loaded};
 use crate::store::note::beginning;
 use crate::store::redact::{Clean, Kept, Record, Redactor, subject};
-use crate::store::session::Call;
+use crate::store::session::{Call, CallEnd};
 use crate::system::digest::digest;
 use reflex_agents::Delivery;
 use reflex_engine::{
@@ -298,7 +298,7 @@ fn outcome(
     if let Some(before) = before {
         record.made("of", &before.id);
         record.word("answered", answered(before));
-        record.text("decision", &redactor.name(&before.end));
+        record.word("decision", before.end.name());
     }
     if let Some(outcome) = &call.event.outcome {
         let text = json!({
@@ -326,11 +326,11 @@ fn outcome(
 
 /// The person or prompt that let a call run.
 fn answered(before: &Call) -> &'static str {
-    match (before.end.as_str(), before.approved) {
+    match (before.end, before.approved) {
         (_, true) => "a person's approval",
-        ("ask", _) => "a person at the agent's prompt",
-        ("deny", _) => "nobody: it was refused, and it ran",
-        _ => "nobody was asked",
+        (CallEnd::Ask, false) => "a person at the agent's prompt",
+        (CallEnd::Deny, false) => "nobody: it was refused, and it ran",
+        (CallEnd::Pass | CallEnd::Ok | CallEnd::Failed, false) => "nobody was asked",
     }
 }
 
@@ -507,11 +507,11 @@ mod tests {
 
     #[test]
     fn an_outcome_names_who_let_the_call_run() {
-        let before = |end: &str, approved| Call { end: end.into(), approved, ..Call::default() };
-        assert_eq!(answered(&before("deny", false)), "nobody: it was refused, and it ran");
-        assert_eq!(answered(&before("deny", true)), "a person's approval");
-        assert_eq!(answered(&before("ask", false)), "a person at the agent's prompt");
-        assert_eq!(answered(&before("pass", false)), "nobody was asked");
+        let before = |end, approved| Call { end, approved, ..Call::default() };
+        assert_eq!(answered(&before(CallEnd::Deny, false)), "nobody: it was refused, and it ran");
+        assert_eq!(answered(&before(CallEnd::Deny, true)), "a person's approval");
+        assert_eq!(answered(&before(CallEnd::Ask, false)), "a person at the agent's prompt");
+        assert_eq!(answered(&before(CallEnd::Pass, false)), "nobody was asked");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::bound;
 use crate::audit::record::{self, CallRef};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::redact::{Redactor, subject};
-use crate::store::session::{Call, History};
+use crate::store::session::{Call, CallEnd, History};
 use crate::system::digest::digest;
 use crate::system::{clock, hex};
 use crate::world::LocalWorld;
@@ -172,25 +172,25 @@ pub(crate) fn call(call: CallRef<'_>, judgement: &Judgement, approved: bool) -> 
     let after = event.moment == Moment::AfterTool;
     let failed = event.outcome.as_ref().is_some_and(|outcome| outcome.failed);
     let end = match (after, failed) {
-        (true, true) => "failed",
-        (true, false) => "ok",
-        (false, _) => record::decision(judgement.verdict.decision),
+        (true, true) => CallEnd::Failed,
+        (true, false) => CallEnd::Ok,
+        (false, _) => judgement.verdict.decision.into(),
     };
     let verdict = &judgement.verdict;
     let mut found: Vec<String> = verdict.findings.iter().map(|finding| finding.id.clone()).collect();
-    for advice in verdict.advice.iter().filter(|_| end == "pass") {
+    for advice in verdict.advice.iter().filter(|_| end == CallEnd::Pass) {
         if !found.contains(&advice.finding) {
             found.push(advice.finding.clone());
         }
     }
     // The agent does not read the advice otherwise, so it was not informed.
     let reported = verdict.advice.iter().filter(|advice| !advice.is_known).take(MAX_REASONS);
-    let shown_before = reported.filter(|_| end == "pass").map(mark).collect();
+    let shown_before = reported.filter(|_| end == CallEnd::Pass).map(mark).collect();
     Call {
         time: clock::now(),
         id: id.into(),
         after,
-        end: end.into(),
+        end,
         tool: event.tool.clone(),
         exact: fingerprint.exact.clone(),
         approved,

@@ -7,7 +7,7 @@ use crate::audit::record::{self, CallRef, Ran, RecordContext, Timings};
 use crate::store::alarm::{Alarm, Subject};
 use crate::store::approvals::Hold;
 use crate::store::redact::{Kept, Redactor};
-use crate::store::session::{Call, session_key};
+use crate::store::session::{Call, CallEnd, session_key};
 use crate::system::{clock, random};
 use reflex_agents::{Agent, BadEvent, Delivery, Reply};
 use reflex_engine::{Decision, Event, Fingerprint, Judgement, Moment, Verdict};
@@ -108,7 +108,7 @@ impl<'a> Settled<'a> {
         };
         let ran = Ran { before: before.as_ref(), changed: &memory.files };
         let record = self.record_text(&delivery, Some(ran).filter(|_| received.course() == Course::Ran));
-        let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
+        let ran_anyway = before.as_ref().is_some_and(|before| before.end == CallEnd::Deny && !before.approved);
         let is_durable = ran_anyway || (received.course() != Course::Ran && record::is_durable(judgement));
         // The record of a start waits until it runs, unless it has to survive a crash, or something that the start does
         // may depend on it.

@@ -8,8 +8,8 @@ use super::stages::{Received, Scene, StopCheck};
 use crate::audit::skills;
 use crate::config::Loaded;
 use crate::store::redact::Redactor;
-use crate::store::session::History;
 use crate::store::session::session_key;
+use crate::store::session::{CallEnd, History};
 use crate::store::tasks::Declared;
 use crate::world::LocalWorld;
 use reflex_engine::{
@@ -301,7 +301,7 @@ fn open_boxes(event: &Event, file: &str) -> usize {
 /// Number of times that the agent was kept at work since a turn of the session last ended.
 fn in_a_row(history: &History) -> usize {
     let ends = history.calls().rev().filter(|call| call.findings.iter().any(|id| id.starts_with("verify/")));
-    ends.take_while(|call| call.end == "deny").count()
+    ends.take_while(|call| call.end == CallEnd::Deny).count()
 }
 
 #[cfg(test)]

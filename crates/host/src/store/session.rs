@@ -6,8 +6,8 @@ use super::state::Store;
 use crate::system::files::{make_folder, put_as_it_is, text_of, wait_for};
 use crate::system::os::{self, Purpose};
 use crate::system::{clock, hex};
-use reflex_engine::Event;
 use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind, WINDOW, finish};
+use reflex_engine::{Decision, Event};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
@@ -38,6 +38,52 @@ const MAX_FINDINGS: usize = 16;
 /// Maximum number of characters of any other field.
 const MAX_CHARS: usize = 100;
 
+/// The decision on a call before its tool, or the outcome after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CallEnd {
+    /// It could run.
+    #[default]
+    Pass,
+    /// A person decides.
+    Ask,
+    /// It was refused.
+    Deny,
+    /// Its tool succeeded.
+    Ok,
+    /// Its tool failed.
+    Failed,
+}
+
+impl CallEnd {
+    const ALL: [CallEnd; 5] = [CallEnd::Pass, CallEnd::Ask, CallEnd::Deny, CallEnd::Ok, CallEnd::Failed];
+
+    /// Returns the stored name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallEnd::Pass => "pass",
+            CallEnd::Ask => "ask",
+            CallEnd::Deny => "deny",
+            CallEnd::Ok => "ok",
+            CallEnd::Failed => "failed",
+        }
+    }
+
+    /// Returns the end with this stored name.
+    pub fn of(name: &str) -> Option<CallEnd> {
+        CallEnd::ALL.into_iter().find(|end| end.name() == name)
+    }
+}
+
+impl From<Decision> for CallEnd {
+    fn from(decision: Decision) -> CallEnd {
+        match decision {
+            Decision::Pass => CallEnd::Pass,
+            Decision::Ask => CallEnd::Ask,
+            Decision::Deny => CallEnd::Deny,
+        }
+    }
+}
+
 /// One of the last calls of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Call {
@@ -47,8 +93,8 @@ pub struct Call {
     pub id: String,
     /// Whether the line was written after the tool ran, rather than before.
     pub after: bool,
-    /// `pass`, `ask` or `deny` before the tool, `ok` or `failed` after it.
-    pub end: String,
+    /// The decision before the tool, or the outcome after it.
+    pub end: CallEnd,
     /// The agent's name for the tool.
     pub tool: String,
     /// The exact fingerprint of the call.
@@ -99,7 +145,7 @@ impl Call {
             Clean::number(self.time),
             redactor.name(&self.id),
             Clean::word(if self.after { "after" } else { "before" }),
-            redactor.name(&self.end),
+            Clean::word(self.end.name()),
             redactor.tool(first(&self.tool)),
             redactor.digest_made(&self.exact),
             joined(self.shown_before.iter().take(MAX_FINDINGS).map(|mark| redactor.digest_made(mark))),
@@ -141,6 +187,7 @@ struct Line<'t> {
     /// Milliseconds since 1970.
     time: u64,
     after: bool,
+    end: CallEnd,
 }
 
 /// Number of fields of a line.
@@ -156,13 +203,9 @@ impl<'t> Line<'t> {
             *field = line.get(start..end)?;
             (free, start) = (free + 1, end + 1);
         }
-        let [form, time, _, moment, ..] = fields;
+        let [form, time, _, moment, end, ..] = fields;
         (form == FORM && free == FIELDS).then_some(())?;
-        Some(Line { fields, time: time.parse().ok()?, after: moment == "after" })
-    }
-
-    fn end(&self) -> &'t str {
-        self.fields[4]
+        Some(Line { fields, time: time.parse().ok()?, after: moment == "after", end: CallEnd::of(end)? })
     }
 
     fn exact(&self) -> &'t str {
@@ -189,7 +232,7 @@ impl<'t> Line<'t> {
     fn step(&self) -> Step {
         let [.., output, kind, pace, text, changes, goals, error, chars, _, _] = self.fields;
         let end = || End {
-            failed: self.end() == "failed",
+            failed: self.end == CallEnd::Failed,
             output: output.into(),
             error: error.into(),
             chars: chars_of(chars),
@@ -201,7 +244,7 @@ impl<'t> Line<'t> {
             text: text.into(),
             changes: pairs(changes),
             goals: list(goals),
-            refused: self.end() == "deny" && !self.approved(),
+            refused: self.end == CallEnd::Deny && !self.approved(),
             end: self.after.then(end),
         }
     }
@@ -213,7 +256,7 @@ impl<'t> Line<'t> {
             time: self.time,
             id: id.into(),
             after: self.after,
-            end: self.end().into(),
+            end: self.end,
             tool: tool.into(),
             exact: self.exact().into(),
             approved: self.approved(),
@@ -397,7 +440,7 @@ impl History {
 
     /// Whether an earlier call of this session that passed had this finding.
     pub fn has_found(&self, finding: &str) -> bool {
-        self.before_with(finding).any(|line| line.end() == "pass")
+        self.before_with(finding).any(|line| line.end == CallEnd::Pass)
     }
 
     /// Whether the finding was reported for any call or result of the session.
@@ -592,7 +635,7 @@ mod tests {
             time: 7,
             id: "id-1".into(),
             after: true,
-            end: "failed".into(),
+            end: CallEnd::Failed,
             tool: "Bash".into(),
             exact,
             approved: true,
@@ -622,7 +665,14 @@ mod tests {
         assert_eq!(Call::parse(&line), Some(call()));
         assert_eq!(Call::parse(&format!("{line}\tof a later version")), Some(call()));
         let (cut, _) = line.rsplit_once('\t').unwrap();
-        for other in [cut, "", "x", &line.replacen("4\t7", "9\t7", 1), &line.replacen("4\t7", "4\tseven", 1)] {
+        for other in [
+            cut,
+            "",
+            "x",
+            &line.replacen("4\t7", "9\t7", 1),
+            &line.replacen("4\t7", "4\tseven", 1),
+            &line.replacen("\tfailed\t", "\tlost\t", 1),
+        ] {
             assert_eq!(Call::parse(other), None, "{other}");
         }
         let text = format!("{line}\n{cut}");
@@ -644,7 +694,7 @@ mod tests {
     fn a_warning_is_known_by_what_it_is_about_and_a_repetition_by_its_call() {
         let store = store();
         let call = Call {
-            end: "pass".into(),
+            end: CallEnd::Pass,
             exact: "aa".into(),
             findings: ["git/push-force", "loop/repeat"].map(str::to_owned).to_vec(),
             shown_before: vec!["0123456789abcdef".into()],
