@@ -145,7 +145,7 @@ fn every_failure_is_named() {
         drop(stream);
     };
     let cases: [(Turn, &str, &str); 8] = [
-        (long, "unavailable", "more than 1 MiB"),
+        (long, "unavailable", "larger than 1 MiB"),
         (slow, "slow", "no answer within"),
         (
             |stream| respond(stream, "307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/", ""),

@@ -155,7 +155,7 @@ mod tests {
     fn more_than_was_allowed_is_no_answer() {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n0123456789012345678901234567890123456789012345678901234567890123456789";
         let (_, answer) = served(answer, None, BOUNDS);
-        assert!(answer.is_err_and(|problem| problem.to_string().contains("more than")));
+        assert!(answer.is_err_and(|problem| problem.to_string().contains("larger than")));
     }
 
     #[test]
