@@ -46,8 +46,11 @@ pub fn unreadable(folders: &Folders) -> Option<Trouble> {
     Some(Trouble { what, fix })
 }
 
-/// Levels below the state folder that are looked at. Backups have folders of their own below that.
+/// Levels below the state folder that are looked at.
 const DEPTH: usize = 2;
+
+/// The folder of the backups. Their copies can be many thousands, and a backup that cannot be read is listed as damaged.
+const BACKUPS: &str = "kept";
 
 fn first_unreadable(folder: &Path, depth: usize) -> Option<(PathBuf, io::Error)> {
     let entries = match fs::read_dir(folder) {
@@ -58,7 +61,7 @@ fn first_unreadable(folder: &Path, depth: usize) -> Option<(PathBuf, io::Error)>
     entries.flatten().find_map(|entry| {
         let (path, kind) = (entry.path(), entry.file_type().ok()?);
         if kind.is_dir() && depth > 0 {
-            return first_unreadable(&path, depth - 1);
+            return first_unreadable(&path, if entry.file_name() == BACKUPS { 0 } else { depth - 1 });
         }
         // Another process may have removed it meanwhile.
         let opened = if kind.is_file() { File::open(&path).map(drop) } else { Ok(()) };
