@@ -25,7 +25,9 @@ pub(crate) fn other_names<'a>(steps: &[(&'a Item, PathBuf)], workspace: &Path) -
     let known: HashSet<&Path> = files.map(|(_, to)| to.as_path()).collect();
     let beside: HashSet<&Path> = wanted.values().filter_map(|item| item.path.parent()).collect();
     let mut search = Search { seen: HashSet::new(), entries: 0, found: Vec::new(), wanted: &wanted };
-    beside.into_iter().for_each(|folder| search.look_into(folder.to_owned(), false));
+    // A link in the place of a folder leads to names that are found where they are, or that the restore removes.
+    let folders = beside.into_iter().filter(|folder| os::stat(folder).is_ok_and(|stat| stat.kind == Kind::Folder));
+    folders.for_each(|folder| search.look_into(folder.to_owned(), false));
     let project = Some(workspace).filter(|folder| folder.is_absolute());
     for folder in project.into_iter().chain(project.and_then(Path::parent)) {
         search.look_into(folder.to_owned(), true);
