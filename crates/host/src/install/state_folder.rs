@@ -49,6 +49,10 @@ pub fn unreadable(folders: &Folders) -> Option<Trouble> {
 /// Levels below the state folder that are looked at.
 const DEPTH: usize = 2;
 
+/// Files of one folder that are opened. What took a file from its owner took its neighbours too, and a folder of the log
+/// or of a project's sessions can have hundreds.
+const FILES: usize = 8;
+
 /// The folder of the backups. Their copies can be many thousands, and a backup that cannot be read is listed as damaged.
 const BACKUPS: &str = "kept";
 
@@ -58,13 +62,16 @@ fn first_unreadable(folder: &Path, depth: usize) -> Option<(PathBuf, io::Error)>
         Err(error) => return Some((folder.to_owned(), error)),
         Ok(entries) => entries,
     };
+    let mut files = 0;
     entries.flatten().find_map(|entry| {
         let (path, kind) = (entry.path(), entry.file_type().ok()?);
         if kind.is_dir() && depth > 0 {
             return first_unreadable(&path, if entry.file_name() == BACKUPS { 0 } else { depth - 1 });
         }
+        files += usize::from(kind.is_file());
+        let is_opened = kind.is_file() && files <= FILES;
+        let opened = if is_opened { File::open(&path).map(drop) } else { Ok(()) };
         // Another process may have removed it meanwhile.
-        let opened = if kind.is_file() { File::open(&path).map(drop) } else { Ok(()) };
         opened.err().filter(|error| error.kind() != ErrorKind::NotFound).map(|error| (path, error))
     })
 }
