@@ -5,11 +5,11 @@
 //! ask.
 
 use crate::model::analysis::Analysis;
-use crate::model::effect::{Effect, EffectKind, Id, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Event, Moment};
 use crate::model::world::World;
 use crate::secrets::veils::lifted;
-use reflex_shell::{ExecTarget, Language, Origin, Value};
+use reflex_shell::{Language, Origin, Value};
 use reflex_tables::Tables;
 use std::collections::BTreeSet;
 
@@ -64,18 +64,9 @@ pub(crate) fn effects(
     mentions.read(text);
     lifted(text, &mut |plain, _| mentions.read(plain));
     let mut effects = Vec::new();
-    let one = |flags: Vec<&'static str>, argument: &str| Effect {
-        kind: EffectKind::WriteAboutGuard,
-        targets: vec![target(path)],
-        flags,
-        argument: Some(Value::text(argument, Origin::default())),
-        command: None,
-        action,
-        script: None,
-        origin: Origin::default(),
-        site: ExecTarget::Here,
-        folder: None,
-        id: Id::default(),
+    let one = |flags: Vec<&'static str>, argument: &str| {
+        let effect = Effect::of(EffectKind::WriteAboutGuard).target(target(path)).marks(flags);
+        Effect { action, ..effect.argument(Some(Value::text(argument, Origin::default()))) }
     };
     for command in &mentions.commands {
         let changes = changes(command, event, analyst).into_iter();

@@ -22,10 +22,7 @@ impl EffectExtractor<'_> {
         let targets: Vec<Target> =
             paths.map(|path| self.target(EffectKind::PathArgument, agent_path_value(path), &folder)).collect();
         if !targets.is_empty() {
-            self.push(EffectKind::PathArgument, targets);
-            if let Some(effect) = self.effects.last_mut() {
-                effect.flags = vec!["argument"];
-            }
+            self.push(self.effect(EffectKind::PathArgument).targets(targets).mark("argument"));
         }
     }
 
@@ -35,7 +32,7 @@ impl EffectExtractor<'_> {
         let mut texts: Vec<&str> = Vec::new();
         texts_of(&json, &mut texts);
         for url in texts.iter().filter(|text| is_url(text)) {
-            self.name(EffectKind::Fetch, url);
+            self.push(self.effect_on(EffectKind::Fetch, url));
         }
     }
 }

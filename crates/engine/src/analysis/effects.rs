@@ -9,7 +9,7 @@ use super::loading::Loader;
 use super::paths_in_code::paths_in_code;
 use super::tool_call;
 use super::tool_call::call::called;
-use crate::model::effect::{Effect, EffectKind, Id, Target, TargetKind, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::mounts::MountTable;
@@ -82,7 +82,7 @@ impl EffectExtractor<'_> {
             Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
             Action::Delete { path } => self.file(EffectKind::Delete, path),
             Action::Fetch { url } => {
-                self.name(EffectKind::Fetch, url);
+                self.push(self.effect_on(EffectKind::Fetch, url));
                 let path = without_scheme(url);
                 if path != url {
                     self.file(EffectKind::Read, &AgentPath::new(path));
@@ -110,41 +110,48 @@ impl EffectExtractor<'_> {
         let plain = without_scheme(&written);
         let mut targets = vec![self.target(kind, agent_path_value(plain), &self.event.cwd)];
         let hidden = encoded_paths::disguise(without_scheme(&path.text));
-        let mut flags: Vec<&'static str> = Vec::new();
         for other in hidden.paths {
             let target = self.target(kind, agent_path_value(&other), &self.event.cwd);
             if targets.iter().all(|known| known.path() != target.path()) {
                 targets.push(target);
-                flags = vec!["disguised"];
             }
         }
-        flags.extend(hidden.malformed.then_some("malformed"));
-        flags.extend(is_share(&written).then_some("share"));
-        self.push(kind, targets);
-        if let Some(effect) = self.effects.last_mut() {
-            effect.flags = flags;
+        let is_disguised = targets.len() > 1;
+        let flags = [
+            is_disguised.then_some("disguised"),
+            hidden.malformed.then_some("malformed"),
+            is_share(&written).then_some("share"),
+        ];
+        self.push(self.effect(kind).targets(targets).marks(flags.into_iter().flatten()));
+    }
+
+    /// Returns an effect of the action whose only target is a name.
+    pub(super) fn effect_on(&self, kind: EffectKind, text: &str) -> Effect {
+        self.effect(kind).target(Target::new(Value::text(text, Origin::default()), TargetPath::None))
+    }
+
+    /// Returns an effect of the text, without targets.
+    pub(super) fn effect(&self, kind: EffectKind) -> Effect {
+        let folder = Some(self.event.cwd.clone());
+        Effect { action: self.action, script: self.script, folder, ..Effect::of(kind) }
+    }
+
+    /// Returns an effect of a command of the text, without targets.
+    pub(super) fn effect_of(&self, ran: Ran<'_>, kind: EffectKind) -> Effect {
+        Effect {
+            action: self.action,
+            script: self.script,
+            command: Some(ran.id),
+            origin: ran.command.origin,
+            site: ran.command.site,
+            folder: ran.folder.map(str::to_owned),
+            ..Effect::of(kind)
         }
     }
 
-    pub(super) fn name(&mut self, kind: EffectKind, text: &str) {
-        let target = Target::new(Value::text(text, Origin::default()), TargetPath::None);
-        self.push(kind, vec![target]);
-    }
-
-    pub(super) fn push(&mut self, kind: EffectKind, targets: Vec<Target>) {
-        self.effects.push(Effect {
-            kind,
-            targets,
-            flags: Vec::new(),
-            argument: None,
-            command: None,
-            action: self.action,
-            script: self.script,
-            origin: Origin::default(),
-            site: reflex_shell::ExecTarget::Here,
-            folder: Some(self.event.cwd.clone()),
-            id: Id::default(),
-        });
+    /// Adds an effect.
+    pub(super) fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
     }
 
     pub(super) fn shell(&mut self, text: &str, language: Language) -> Reading {
@@ -220,47 +227,34 @@ impl EffectExtractor<'_> {
         self.disguises(text, &reading.commands);
         self.nested_decoding(&reading.commands);
         for setting in &reading.settings {
-            self.setting(setting);
-            let loaded = setting.origin.derivation.is_some() && reading.is_loaded(setting.origin);
-            self.effects.last_mut().filter(|_| loaded).into_iter().for_each(|effect| effect.flags.push("loaded"));
+            let is_loaded = setting.origin.derivation.is_some() && reading.is_loaded(setting.origin);
+            self.push(self.setting(setting).marks(is_loaded.then_some("loaded")));
         }
-        reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
+        for origin in &reading.multiplying {
+            self.push(self.effect(EffectKind::Exhaust).at(*origin));
+        }
         reading.gaps.iter().for_each(|gap| self.gap(gap, text));
     }
 
     /// Adds the effect of a part that the reader could not read.
     fn gap(&mut self, gap: &Gap, text: &str) {
-        match gap.why {
-            UnknownReason::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
-            UnknownReason::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
-            UnknownReason::Unfinished => {
-                self.push_at(EffectKind::Unreadable, gap.origin);
-                self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["unfinished"]);
-            }
+        let effect = match gap.why {
+            UnknownReason::Limit => self.effect(EffectKind::ExceedLimit),
+            UnknownReason::Unparsed => self.effect(EffectKind::Unreadable),
+            UnknownReason::Unfinished => self.effect(EffectKind::Unreadable).mark("unfinished"),
             UnknownReason::NotEvaluated => {
-                self.push_at(EffectKind::RunUnknown, gap.origin);
                 let written = Value::text(gap.origin.span.slice(text), gap.origin);
-                if let Some(effect) = self.effects.last_mut() {
-                    effect.targets.push(Target::new(written, TargetPath::None));
-                }
+                self.effect(EffectKind::RunUnknown).target(Target::new(written, TargetPath::None))
             }
-            UnknownReason::Branches | UnknownReason::Arithmetic | UnknownReason::Input => {}
-        }
+            UnknownReason::Branches | UnknownReason::Arithmetic | UnknownReason::Input => return,
+        };
+        self.push(effect.at(gap.origin));
     }
 
-    pub(super) fn setting(&mut self, setting: &Setting) {
-        let name = Value::text(setting.name.clone(), setting.origin);
-        self.push(EffectKind::SetVariable, vec![Target::new(name, TargetPath::None)]);
-        if let Some(effect) = self.effects.last_mut() {
-            (effect.argument, effect.origin, effect.site) = (setting.value.clone(), setting.origin, setting.site);
-        }
-    }
-
-    pub(super) fn push_at(&mut self, kind: EffectKind, origin: Origin) {
-        self.push(kind, Vec::new());
-        if let Some(effect) = self.effects.last_mut() {
-            effect.origin = origin;
-        }
+    fn setting(&self, setting: &Setting) -> Effect {
+        let name = Target::new(Value::text(setting.name.clone(), setting.origin), TargetPath::None);
+        let effect = self.effect(EffectKind::SetVariable).target(name).argument(setting.value.clone());
+        effect.at(setting.origin).on(setting.site)
     }
 
     pub(super) fn command(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
@@ -300,9 +294,9 @@ impl EffectExtractor<'_> {
             }
             let is_emptied = || prints_nothing(command) || self.reads_itself(ran, &targets);
             if kind == EffectKind::Overwrite && is_emptied() {
-                self.push_command(ran, EffectKind::Truncate, targets.clone());
+                self.push(self.effect_of(ran, EffectKind::Truncate).targets(targets.clone()));
             }
-            self.push_command(ran, kind, targets);
+            self.push(self.effect_of(ran, kind).targets(targets));
         }
         self.outputs(ran);
         self.run_by_path(ran);
@@ -331,7 +325,7 @@ impl EffectExtractor<'_> {
         let replaced = of_command.filter(|effect| effect.kind == EffectKind::Overwrite);
         let targets: Vec<Target> = replaced.flat_map(|effect| effect.targets.clone()).collect();
         if !targets.is_empty() {
-            self.push_command(ran, EffectKind::Truncate, targets);
+            self.push(self.effect_of(ran, EffectKind::Truncate).targets(targets));
         }
     }
 
@@ -360,7 +354,7 @@ impl EffectExtractor<'_> {
         paths.retain(|path| !known.contains(&path.shown()));
         let targets = self.touched(paths.into_iter().map(|value| self.path_target(value, folder)).collect());
         if !targets.is_empty() {
-            self.push_command(ran, EffectKind::PathArgument, targets);
+            self.push(self.effect_of(ran, EffectKind::PathArgument).targets(targets));
         }
     }
 
@@ -368,7 +362,7 @@ impl EffectExtractor<'_> {
     fn connection(&mut self, ran: Ran<'_>, target: Target) {
         let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
         let kind = if shell { EffectKind::GiveShell } else { EffectKind::Connect };
-        self.push_command(ran, kind, vec![Target::new(target.value, TargetPath::None)]);
+        self.push(self.effect_of(ran, kind).target(Target::new(target.value, TargetPath::None)));
     }
 
     /// `./tool`, `bin/x`: runs the file itself.
@@ -386,7 +380,7 @@ impl EffectExtractor<'_> {
             Some(_) => put(),
         };
         if let Some(target) = target {
-            self.push_command(ran, EffectKind::RunFile, vec![target]);
+            self.push(self.effect_of(ran, EffectKind::RunFile).target(target));
         }
     }
 
@@ -418,7 +412,7 @@ impl EffectExtractor<'_> {
         });
         let Some(file) = files.find(|file| self.is_there(file)) else { return };
         let path = TargetPath::Known { text: file, climbing: None, follows: false, contents: false };
-        self.push_command(ran, EffectKind::RunFile, vec![Target::new(word.clone(), path)]);
+        self.push(self.effect_of(ran, EffectKind::RunFile).target(Target::new(word.clone(), path)));
     }
 
     /// Whether a file exists, or an earlier part of the text makes it.
@@ -483,21 +477,13 @@ impl EffectExtractor<'_> {
         targets.into_iter().filter(|target| !target.path().is_some_and(is_harmless)).collect()
     }
 
-    pub(super) fn push_command(&mut self, ran: Ran<'_>, kind: EffectKind, targets: Vec<Target>) {
-        self.push(kind, targets);
-        if let Some(effect) = self.effects.last_mut() {
-            (effect.command, effect.origin, effect.site) = (Some(ran.id), ran.command.origin, ran.command.site);
-            effect.folder = ran.folder.map(str::to_owned);
-        }
-    }
-
     /// Adds effects for code that is run but not part of the text, by the source of that code.
     pub(super) fn unread(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
         for (code, from) in &command.unread {
             if !work::spend(2 + self.effects.len() as u64 / 64) {
-                return self.push_at(EffectKind::ExceedLimit, command.origin);
+                return self.push(self.effect(EffectKind::ExceedLimit).at(command.origin));
             }
             let from = &with_printing(code.value(), from, commands);
             let (kind, targets) = match code {
@@ -526,7 +512,7 @@ impl EffectExtractor<'_> {
                     known => known,
                 },
             };
-            self.push_command(ran, kind, targets);
+            let effect = self.effect_of(ran, kind).targets(targets);
             let here = |effect: &&Effect| effect.action == self.action && effect.script == self.script;
             let sources = self
                 .effects
@@ -534,9 +520,7 @@ impl EffectExtractor<'_> {
                 .filter(here)
                 .filter(|effect| effect.command.is_some_and(|source| from.contains(&source)));
             let span = sources.map(|effect| effect.origin.span).fold(command.origin.span, Span::join);
-            if let Some(effect) = self.effects.last_mut() {
-                effect.origin.span = span;
-            }
+            self.push(effect.at(Origin { span, ..command.origin }));
         }
     }
 

@@ -32,7 +32,7 @@ impl EffectExtractor<'_> {
             if files.contains(&id) || carries(id, command, commands, &printing) {
                 let value = Value::text(ENTIRE_ENVIRONMENT, Origin::default());
                 let target = self.target(EffectKind::SendFile, value, "/");
-                self.push_command(Ran { id, command, folder: None }, EffectKind::SendFile, vec![target]);
+                self.push(self.effect_of(Ran { id, command, folder: None }, EffectKind::SendFile).target(target));
             }
         }
     }

@@ -34,7 +34,7 @@ impl EffectExtractor<'_> {
         for (id, command) in printing.filter(|(id, _)| is_seen(*id, commands)) {
             let name = command.words.iter().flat_map(|word| self.key_names(word, reading)).next();
             if let Some(name) = name {
-                self.shown(Ran { id, command, folder: None }, &name, "variable");
+                self.push(self.reveal(Ran { id, command, folder: None }, &name).mark("variable"));
             }
         }
     }
@@ -56,8 +56,8 @@ impl EffectExtractor<'_> {
             let Some(filters) = self.filters_behind(id, commands) else { continue };
             if let Some(shown) = self.key_let_through(&filters, before, reading) {
                 let target = Target::new(Value::text(shown, Origin::default()), TargetPath::None);
-                self.push_command(Ran { id, command, folder: None }, EffectKind::RevealSecret, vec![target]);
-                self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["variable"]);
+                let ran = Ran { id, command, folder: None };
+                self.push(self.effect_of(ran, EffectKind::RevealSecret).target(target).mark("variable"));
             }
         }
     }

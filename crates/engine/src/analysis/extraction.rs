@@ -2,7 +2,7 @@
 //! its own only outside the workspace; writes of git in the workspace are covered by other effects.
 
 use super::effects::{EffectExtractor, Ran};
-use crate::model::effect::EffectKind;
+use crate::model::effect::{Effect, EffectKind};
 use crate::model::path::is_within;
 use reflex_shell::{Command, CommandId, Origin, Reading, Value};
 
@@ -42,13 +42,13 @@ impl EffectExtractor<'_> {
         if let Some((source, commit)) = packed(command, reading) {
             // `git archive` packs the content of a commit.
             let folder = self.folder(source);
-            if self.populate((id, command), place, commit, vec!["git"]) {
-                self.effects.last_mut().into_iter().for_each(|effect| effect.folder.clone_from(&folder));
-            }
+            let effect = self.populate((id, command), place, commit, vec!["git"]);
+            self.effects.extend(effect.map(|effect| Effect { folder, ..effect }));
             return;
         }
         let opened = self.opened(command, archive, reading);
-        self.populate((id, command), place, opened, flags);
+        let effect = self.populate((id, command), place, opened, flags);
+        self.effects.extend(effect);
     }
 
     /// Returns the path of the archive that a command reads: its own, or the one on standard input.
@@ -100,30 +100,27 @@ impl EffectExtractor<'_> {
         }
         let mut flags = vec!["git", word];
         flags.extend(invocation.has("untracked").then_some("untracked"));
-        self.populate((id, command), tree, option("source").or_else(operand), flags);
+        let effect = self.populate((id, command), tree, option("source").or_else(operand), flags);
+        self.effects.extend(effect);
     }
 
-    /// Adds the effect, and returns whether it was added.
+    /// Returns the effect; `None` for a checkout in the workspace.
     fn populate(
-        &mut self,
+        &self,
         (id, command): (CommandId, &Command),
         place: Option<Value>,
         argument: Option<Value>,
         mut flags: Vec<&'static str>,
-    ) -> bool {
+    ) -> Option<Effect> {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
         let target = self.path_of(ran, place.unwrap_or_else(|| Value::text(".", command.origin)));
         let inside = target.path().is_some_and(|path| is_within(path, &self.event.workspace));
         if inside && flags.contains(&"git") {
-            return false;
+            return None;
         }
         flags.sort_unstable();
-        self.push_command(ran, EffectKind::Populate, vec![target]);
-        if let Some(effect) = self.effects.last_mut() {
-            (effect.flags, effect.argument) = (flags, argument);
-        }
-        true
+        Some(self.effect_of(ran, EffectKind::Populate).target(target).marks(flags).argument(argument))
     }
 
     /// Returns the value of a variable set by the text or by the environment.

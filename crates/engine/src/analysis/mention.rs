@@ -137,10 +137,7 @@ impl<'a> EffectExtractor<'a> {
         let targets =
             values.into_iter().map(|value| self.target(EffectKind::GuardReference, tool_path(value), &folder));
         let targets: Vec<Target> = targets.filter(|target| protected.may_name(&target.shown())).collect();
-        self.push(EffectKind::GuardReference, targets);
-        if let Some(effect) = self.effects.last_mut() {
-            effect.flags = vec!["whole"];
-        }
+        self.push(self.effect(EffectKind::GuardReference).targets(targets).mark("whole"));
     }
 
     fn mention(&mut self, ran: Ran<'_>, word: &Value, protected: &Protected<'_>) {
@@ -169,10 +166,8 @@ impl<'a> EffectExtractor<'a> {
         if targets.is_empty() {
             return;
         }
-        self.push_command(ran, EffectKind::GuardReference, targets);
-        if let Some(effect) = self.effects.last_mut() {
-            (effect.flags, effect.argument) = (vec![flag], Some(word.clone()));
-        }
+        let effect = self.effect_of(ran, EffectKind::GuardReference).targets(targets);
+        self.push(effect.mark(flag).argument(Some(word.clone())));
     }
 
     fn protected(&self) -> Protected<'a> {

@@ -202,12 +202,9 @@ impl EffectExtractor<'_> {
             if targets.is_empty() || !work::spend(targets.len() as u64) {
                 continue;
             }
-            self.push_command(ran, EffectKind::ShareFolder, targets);
-            if let Some(effect) = self.effects.last_mut() {
-                effect.flags = flags.to_vec();
-                effect.flags.push(flag);
-                effect.flags.sort_unstable();
-            }
+            let mut flags = [flags, &[flag]].concat();
+            flags.sort_unstable();
+            self.push(self.effect_of(ran, EffectKind::ShareFolder).targets(targets).marks(flags));
         }
     }
 

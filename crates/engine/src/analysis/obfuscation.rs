@@ -18,12 +18,9 @@ impl EffectExtractor<'_> {
         };
         let id = u16::try_from(id).ok().map(DerivationId);
         let site = reading.commands.iter().find(|command| command.origin.derivation == id).map(|command| command.site);
-        self.push_at(EffectKind::RunDecoded, Origin { span: code.from.span, derivation: None });
-        if let Some(effect) = self.effects.last_mut() {
-            effect.flags = vec!["known"];
-            effect.site = site.unwrap_or_default();
-            effect.targets = vec![name(code.text.as_str(), code.from)];
-        }
+        let effect = self.effect(EffectKind::RunDecoded).target(name(code.text.as_str(), code.from)).mark("known");
+        let origin = Origin { span: code.from.span, derivation: None };
+        self.push(effect.at(origin).on(site.unwrap_or_default()));
     }
 
     /// Adds an effect for invisible characters, or those that change the direction of the following text.
@@ -42,11 +39,9 @@ impl EffectExtractor<'_> {
         let Some((at, ch)) = hidden else { return };
         let start = u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span { start, end: start.saturating_add(u32::try_from(ch.len_utf8()).unwrap_or(1)) };
-        self.push_at(EffectKind::Disguise, Origin { span, derivation: None });
-        if let Some(effect) = self.effects.last_mut() {
-            effect.flags = vec!["hidden"];
-            effect.targets = vec![name(&format!("U+{:04X}", u32::from(ch)), effect.origin)];
-        }
+        let origin = Origin { span, derivation: None };
+        let target = name(&format!("U+{:04X}", u32::from(ch)), origin);
+        self.push(self.effect(EffectKind::Disguise).target(target).mark("hidden").at(origin));
     }
 
     /// Adds an effect for programs whose name is written in pieces, with escapes or with expansions that yield the
@@ -66,12 +61,8 @@ impl EffectExtractor<'_> {
         });
         let disguised: Vec<_> = disguised.collect();
         let Some((first, site)) = disguised.first() else { return };
-        let (origin, site) = (first.value.origin(), *site);
-        self.push_at(EffectKind::Disguise, origin);
-        if let Some(effect) = self.effects.last_mut() {
-            effect.site = site;
-            effect.targets = disguised.into_iter().map(|(target, _)| target).collect();
-        }
+        let effect = self.effect(EffectKind::Disguise).at(first.value.origin()).on(*site);
+        self.push(effect.targets(disguised.into_iter().map(|(target, _)| target).collect()));
     }
 
     /// Adds an effect for a decoder nested so deeply in texts within texts that its purpose is hard to see.
@@ -82,11 +73,8 @@ impl EffectExtractor<'_> {
         let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && decodes(command));
         let mut deep = decoders.take(MAX_DECODERS).filter(|command| texts_around(command, commands) >= DEEP);
         if let Some(command) = deep.next() {
-            self.push_at(EffectKind::NestedDecoding, command.origin);
-            if let Some(effect) = self.effects.last_mut() {
-                effect.site = command.site;
-                effect.targets = vec![name(&command.name, command.origin)];
-            }
+            let effect = self.effect(EffectKind::NestedDecoding).target(name(&command.name, command.origin));
+            self.push(effect.at(command.origin).on(command.site));
         }
     }
 }

@@ -177,15 +177,12 @@ impl EffectExtractor<'_> {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let origin =
             Origin { span: Span { start: place(secret.span.start), end: place(secret.span.end) }, derivation: None };
-        self.push(EffectKind::ExposeSecret, goes.targets);
-        if let Some(effect) = self.effects.last_mut() {
-            let mut flags = vec![secret.severity().name(), goes.flag];
-            flags.extend(goes.whither);
-            flags.sort_unstable();
-            effect.flags = flags;
-            effect.argument = Some(Value::text(secret.about(), origin));
-            (effect.origin, effect.command) = (origin, goes.command);
-        }
+        let mut flags = vec![secret.severity().name(), goes.flag];
+        flags.extend(goes.whither);
+        flags.sort_unstable();
+        let effect = self.effect(EffectKind::ExposeSecret).targets(goes.targets).marks(flags).at(origin);
+        let effect = effect.argument(Some(Value::text(secret.about(), origin)));
+        self.push(Effect { command: goes.command, ..effect });
     }
 }
 

@@ -23,7 +23,7 @@ impl EffectExtractor<'_> {
             let targets: Vec<Target> = from.flat_map(|(_, targets)| targets.clone()).collect();
             if !targets.is_empty() && takes_statements(command) {
                 let ran = Ran { id, command, folder: None };
-                self.push_command(ran, EffectKind::RunFetched, targets);
+                self.push(self.effect_of(ran, EffectKind::RunFetched).targets(targets));
             }
         }
     }
@@ -43,13 +43,10 @@ impl EffectExtractor<'_> {
                 None => self.printed_for(command, commands),
             };
             if files.iter().any(|file| matches!(file.path, TargetPath::Known { .. })) {
-                self.push_command(Ran { id, command, folder: None }, EffectKind::RunSqlFile, files);
+                let ran = Ran { id, command, folder: None };
                 // The shell of this machine opens the file, wherever the client runs.
-                self.effects
-                    .last_mut()
-                    .into_iter()
-                    .filter(|_| parent.is_some())
-                    .for_each(|effect| effect.site = ExecTarget::Here);
+                let site = if parent.is_some() { ExecTarget::Here } else { command.site };
+                self.push(self.effect_of(ran, EffectKind::RunSqlFile).targets(files).on(site));
             }
         }
     }

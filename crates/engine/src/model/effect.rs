@@ -87,22 +87,65 @@ impl Effect {
         if is_lost { target.is_one_of_many() } else { target.is_pattern() }
     }
 
-    /// Returns the effect of a setting in a written file that applies later.
-    pub(crate) fn configured(action: usize, flags: Vec<&'static str>, value: &str) -> Effect {
-        let target = Target::new(Value::text(value, Origin::default()), TargetPath::None);
+    /// Returns an effect without targets, of the first action and of no command. The methods below complete it before it
+    /// is added to an analysis.
+    pub(crate) fn of(kind: EffectKind) -> Effect {
         Effect {
-            kind: EffectKind::Configure,
-            targets: vec![target],
-            flags,
+            kind,
+            targets: Vec::new(),
+            flags: Vec::new(),
             argument: None,
             command: None,
-            action,
+            action: 0,
             script: None,
             origin: Origin::default(),
             site: ExecTarget::Here,
             folder: None,
             id: Id::default(),
         }
+    }
+
+    /// Sets the targets.
+    pub(crate) fn targets(self, targets: Vec<Target>) -> Effect {
+        Effect { targets, ..self }
+    }
+
+    /// Sets a single target.
+    pub(crate) fn target(self, target: Target) -> Effect {
+        self.targets(vec![target])
+    }
+
+    /// Adds a flag.
+    pub(crate) fn mark(mut self, flag: &'static str) -> Effect {
+        self.flags.push(flag);
+        self
+    }
+
+    /// Adds flags.
+    pub(crate) fn marks(mut self, flags: impl IntoIterator<Item = &'static str>) -> Effect {
+        self.flags.extend(flags);
+        self
+    }
+
+    /// Sets the argument.
+    pub(crate) fn argument(self, argument: Option<Value>) -> Effect {
+        Effect { argument, ..self }
+    }
+
+    /// Sets the position in the text.
+    pub(crate) fn at(self, origin: Origin) -> Effect {
+        Effect { origin, ..self }
+    }
+
+    /// Sets the system on which it happens.
+    pub(crate) fn on(self, site: ExecTarget) -> Effect {
+        Effect { site, ..self }
+    }
+
+    /// Returns the effect of a setting in a written file that applies later.
+    pub(crate) fn configured(action: usize, flags: Vec<&'static str>, value: &str) -> Effect {
+        let target = Target::new(Value::text(value, Origin::default()), TargetPath::None);
+        Effect { action, flags, ..Effect::of(EffectKind::Configure).target(target) }
     }
 }
 

@@ -46,16 +46,13 @@ impl EffectExtractor<'_> {
         }
         let flags = flags_of(entry, invocation);
         let mut arguments = selected(entry.argument(), invocation, command).into_iter();
-        self.push_command(ran, kind, targets);
-        let argument = arguments.next();
-        let shown = self.effects.last_mut().map(|effect| {
-            (effect.flags, effect.argument) = (flags, argument);
-            effect.clone()
-        });
+        let effect = self.effect_of(ran, kind).targets(targets).marks(flags).argument(arguments.next());
         // `psql -c A -c B`: each statement is a text of its own.
         let mut further = arguments.filter(|_| kind == EffectKind::Sql);
         let of_each = further.by_ref().take(MAX_STATEMENTS);
-        self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
+        let others: Vec<Effect> = of_each.map(|next| effect.clone().argument(Some(next))).collect();
+        self.push(effect);
+        self.effects.extend(others);
         if further.next().is_some() {
             work::cut(|| format!("more than {MAX_STATEMENTS} statements are given to one command"));
         }
@@ -98,7 +95,7 @@ impl EffectExtractor<'_> {
         let named = values.into_iter().filter(|value| !value.pieces.is_empty());
         let targets: Vec<Target> = named.map(|value| Target::new(value, TargetPath::None)).collect();
         if !targets.is_empty() {
-            self.push_command(ran, EffectKind::Escape, targets);
+            self.push(self.effect_of(ran, EffectKind::Escape).targets(targets));
         }
     }
 }

@@ -50,7 +50,7 @@ impl EffectExtractor<'_> {
         let targets: Vec<Target> = targets.filter(is_file).collect();
         let targets = self.touched(targets);
         if !targets.is_empty() {
-            self.push_command(ran, kind, targets);
+            self.push(self.effect_of(ran, kind).targets(targets));
         }
     }
 }

@@ -237,7 +237,9 @@ impl EffectExtractor<'_> {
     /// Adds the effect of content of a source leaving by a command.
     fn leak(&mut self, graph: &Graph, label: usize, ran: Ran<'_>, how: &'static str) {
         match graph.sources.get(label) {
-            Some(Source::Variable(name) | Source::Setting(name)) => self.shown(ran, &name.clone(), "carried"),
+            Some(Source::Variable(name) | Source::Setting(name)) => {
+                self.push(self.reveal(ran, name).mark("carried"));
+            }
             Some(Source::Effect(index)) => {
                 let Some(effect) = self.effects.get(*index).cloned() else { return };
                 if effect.kind == EffectKind::RevealSecret {
@@ -266,12 +268,9 @@ impl EffectExtractor<'_> {
         if targets.is_empty() {
             return;
         }
-        self.push_command(ran, EffectKind::SendFile, targets);
-        if let Some(effect) = self.effects.last_mut() {
-            effect.flags = vec![how];
-            effect.flags.extend(read.flags.contains(&"names").then_some("names"));
-            (effect.site, effect.folder) = (read.site, read.folder.clone());
-        }
+        let names = read.flags.contains(&"names").then_some("names");
+        let effect = self.effect_of(Ran { folder: read.folder.as_deref(), ..ran }, EffectKind::SendFile);
+        self.push(effect.targets(targets).mark(how).marks(names).on(read.site));
     }
 
     /// Adds the files whose content is held by files of the text that go into a commit: they are committed as well.
@@ -304,7 +303,7 @@ impl EffectExtractor<'_> {
     }
 
     /// Returns the stages of `git commit -a`, which includes all tracked files.
-    fn commits_of_all(&mut self, graph: &Graph, commands: &[Command]) -> Vec<Effect> {
+    fn commits_of_all(&self, graph: &Graph, commands: &[Command]) -> Vec<Effect> {
         let mut stages = Vec::new();
         for (id, command) in commands.iter().enumerate().filter(|_| graph.has_files()) {
             let git = command.invocation.as_ref().filter(|_| command.name == "git");
@@ -313,17 +312,17 @@ impl EffectExtractor<'_> {
             }
             let workspace = Value::text(self.event.workspace.clone(), command.origin);
             let target = self.target(EffectKind::Stage, workspace, "/");
-            self.push_command(Ran { id, command, folder: None }, EffectKind::Stage, vec![target]);
             // Only the content that it holds of other files matters.
-            stages.extend(self.effects.pop().map(|effect| Effect { flags: vec!["all-tracked"], ..effect }));
+            let ran = Ran { id, command, folder: None };
+            stages.push(self.effect_of(ran, EffectKind::Stage).target(target).mark("all-tracked"));
         }
         stages
     }
 
-    pub(super) fn shown(&mut self, ran: Ran<'_>, name: &str, flag: &'static str) {
+    /// Returns the effect of showing a variable.
+    pub(super) fn reveal(&self, ran: Ran<'_>, name: &str) -> Effect {
         let value = Value::text(format!("${name}"), Origin::default());
-        self.push_command(ran, EffectKind::RevealSecret, vec![Target::new(value, TargetPath::None)]);
-        self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec![flag]);
+        self.effect_of(ran, EffectKind::RevealSecret).target(Target::new(value, TargetPath::None))
     }
 }
 

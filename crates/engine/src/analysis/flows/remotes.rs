@@ -50,12 +50,10 @@ impl EffectExtractor<'_> {
                 continue;
             }
             let target = Target::new(remote.address.clone(), TargetPath::None);
-            self.push_command(Ran { id, command, folder: None }, EffectKind::Send, vec![target]);
-            if let Some(effect) = self.effects.last_mut() {
-                effect.flags = vec!["push"];
-                effect.flags.extend(invocation.options.iter().map(|option| option.key));
-                effect.flags.extend(is_stranger(&remote.address).then_some("stranger"));
-            }
+            let effect = self.effect_of(Ran { id, command, folder: None }, EffectKind::Send).target(target);
+            let options = invocation.options.iter().map(|option| option.key);
+            let stranger = is_stranger(&remote.address).then_some("stranger");
+            self.push(effect.mark("push").marks(options).marks(stranger));
         }
     }
 }

@@ -43,37 +43,32 @@ impl EffectExtractor<'_> {
         call.statements.iter().for_each(|statement| self.statement(statement));
         self.shared(tool, &fields);
         if call.is_cut {
-            self.name(EffectKind::ExceedLimit, tool);
+            self.push(self.effect_on(EffectKind::ExceedLimit, tool));
         }
         if !(call.is_judged || is_far || risky_act.is_some()) {
-            self.name(EffectKind::Unjudged, tool);
+            self.push(self.effect_on(EffectKind::Unjudged, tool));
         }
     }
 
     fn statement(&mut self, statement: &str) {
-        self.name(EffectKind::Sql, statement);
-        if let Some(effect) = self.effects.last_mut() {
-            effect.argument = Some(Value::text(statement, Origin::default()));
-        }
+        let text = Value::text(statement, Origin::default());
+        self.push(self.effect_on(EffectKind::Sql, statement).argument(Some(text)));
     }
 
     /// Adds the effect that the tool's name alone implies: `delete_repository`, `send_email`.
     fn done(&mut self, server: &str, tool: &str, risky_act: Option<RiskyAct>) {
         let Some(risky_act) = risky_act else { return };
-        let (kind, flags) = match risky_act {
-            RiskyAct::Destroy => (EffectKind::DestroyRemote, vec!["tool"]),
-            RiskyAct::Change => (EffectKind::ChangeRemote, vec!["tool"]),
-            RiskyAct::Deploy => (EffectKind::Deploy, vec!["tool"]),
-            RiskyAct::Merge => (EffectKind::ChangeRemote, vec!["merge"]),
-            RiskyAct::Pay => (EffectKind::ChangeRemote, vec!["money"]),
-            RiskyAct::Send => (EffectKind::ChangeRemote, vec!["message"]),
-            RiskyAct::Grant => (EffectKind::ChangeRemote, vec!["rights-of-others"]),
+        let (kind, flag) = match risky_act {
+            RiskyAct::Destroy => (EffectKind::DestroyRemote, "tool"),
+            RiskyAct::Change => (EffectKind::ChangeRemote, "tool"),
+            RiskyAct::Deploy => (EffectKind::Deploy, "tool"),
+            RiskyAct::Merge => (EffectKind::ChangeRemote, "merge"),
+            RiskyAct::Pay => (EffectKind::ChangeRemote, "money"),
+            RiskyAct::Send => (EffectKind::ChangeRemote, "message"),
+            RiskyAct::Grant => (EffectKind::ChangeRemote, "rights-of-others"),
         };
         let label = if server.is_empty() { tool.to_owned() } else { format!("{tool} of {server}") };
-        self.name(kind, &label);
-        if let Some(effect) = self.effects.last_mut() {
-            effect.flags = flags;
-        }
+        self.push(self.effect_on(kind, &label).mark(flag));
     }
 
     /// Adds writes to a shared branch: `push_files`, `create_or_update_file`.
@@ -83,10 +78,7 @@ impl EffectExtractor<'_> {
         let files = words.iter().any(|word| ["file", "files"].contains(&word.as_str()));
         let branch = fields.get("branch").and_then(Json::as_str).unwrap_or("");
         if writes && files && SHARED_BRANCHES.contains(&branch) {
-            self.name(EffectKind::ChangeRemote, branch);
-            if let Some(effect) = self.effects.last_mut() {
-                effect.flags = vec!["merge"];
-            }
+            self.push(self.effect_on(EffectKind::ChangeRemote, branch).mark("merge"));
         }
     }
 }

@@ -204,10 +204,7 @@ impl ScriptResolver<'_> {
 
     /// Returns an effect that serves to request the content of the reader's files.
     fn as_effect(&self, reader: &Reader, action: usize, script: Option<usize>) -> Effect {
-        let mut effect = Effect::configured(action, Vec::new(), "");
-        effect.kind = EffectKind::RunTask;
-        effect.targets.clear();
-        (effect.command, effect.script, effect.folder) = (Some(reader.id), script, Some(reader.folder.clone()));
-        effect
+        let (command, folder) = (Some(reader.id), Some(reader.folder.clone()));
+        Effect { action, script, command, folder, ..Effect::of(EffectKind::RunTask) }
     }
 }
