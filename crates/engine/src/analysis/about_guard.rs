@@ -4,13 +4,10 @@
 //! a terminal's configuration. In such a file the guard's name followed by a command reserved for a person is enough to
 //! ask.
 
-use crate::model::analysis::Analysis;
+use super::effects::{EffectExtractor, Input};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::event::{Action, Event, Moment};
-use crate::model::world::World;
 use crate::secrets::veils::lifted;
 use reflex_shell::{Language, Origin, Value};
-use reflex_tables::Tables;
 use std::collections::BTreeSet;
 
 /// Names of the guard as a program.
@@ -37,26 +34,8 @@ const MAX_LINE: usize = 400;
 /// Maximum length of a prompt in characters.
 const MAX_PROMPT: usize = 16 * 1024;
 
-/// Function that computes the effects of an event.
-pub(super) type Analyze = fn(&Event, Tables, &dyn World) -> Analysis;
-
-/// Means of analyzing the commands that a text names.
-#[derive(Clone, Copy)]
-pub(super) struct Analyst<'a> {
-    /// The compiled library.
-    pub(super) tables: Tables,
-    /// The state of the machine.
-    pub(super) world: &'a dyn World,
-    /// The full analysis: such a command is judged like any other.
-    pub(super) analyze: Analyze,
-}
-
 /// Returns the effects of writing a text into a file, if the text mentions the guard.
-pub(crate) fn effects(
-    (event, action): (&Event, usize),
-    (path, text): (&str, &str),
-    analyst: Analyst<'_>,
-) -> Vec<Effect> {
+pub(super) fn effects(input: Input<'_>, action: usize, path: &str, text: &str) -> Vec<Effect> {
     if !may_mention(text) {
         return Vec::new();
     }
@@ -69,7 +48,7 @@ pub(crate) fn effects(
         Effect { action, ..effect.argument(Some(Value::text(argument, Origin::default()))) }
     };
     for command in &mentions.commands {
-        let changes = changes(command, event, analyst).into_iter();
+        let changes = changes(command, input).into_iter();
         effects.extend(changes.map(|flags| one([vec!["orders"], flags].concat(), command)));
     }
     effects.extend(mentions.places.iter().map(|place| one(vec!["place"], place)));
@@ -123,14 +102,12 @@ fn target(path: &str) -> Target {
     Target::new(Value::text(path, Origin::default()), if path.is_empty() { TargetPath::None } else { known })
 }
 
-/// Analyzes a guard command and returns the flags of each of its effects that change the guard.
-fn changes(command: &str, event: &Event, analyst: Analyst<'_>) -> Vec<Vec<&'static str>> {
-    let actions = vec![Action::Shell { command: command.into(), language: Language::Shell }];
-    let folders = (event.cwd.clone(), event.workspace.clone(), event.home.clone());
-    let (cwd, workspace, home) = folders;
-    let event = Event { actions, cwd, workspace, home, moment: Moment::Other, ..Event::default() };
-    let effects = (analyst.analyze)(&event, analyst.tables, analyst.world).effects.into_iter();
-    effects.filter(|effect| effect.kind == EffectKind::ChangeGuard).map(|effect| effect.flags).collect()
+/// Reads a guard command and returns the flags of each of its effects that change the guard.
+fn changes(command: &str, input: Input<'_>) -> Vec<Vec<&'static str>> {
+    let mut effects = Vec::new();
+    EffectExtractor::new(input, 0, &mut effects).shell(command, Language::Shell);
+    let changing = effects.into_iter().filter(|effect| effect.kind == EffectKind::ChangeGuard);
+    changing.map(|effect| effect.flags).collect()
 }
 
 /// The mentions of the guard in a text.

@@ -1,5 +1,6 @@
 //! Content that a call saves before it deletes or replaces it: `tar czf a.tgz d && rm -rf d` loses nothing.
 
+use super::effects::Input;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event};
@@ -14,7 +15,7 @@ const MAX_CHECKED: usize = 16;
 
 /// Adds the flag `kept` to an effect that deletes or replaces files, if all of them were packed or copied elsewhere
 /// before and are lost only if that succeeded.
-pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
+pub(super) fn mark(input: Input<'_>, analysis: &mut Analysis) {
     let packs = |effect: &&Effect| effect.kind == EffectKind::Read && effect.flags.contains(&"copied");
     let loses =
         |effect: &Effect| matches!(effect.kind, EffectKind::Delete | EffectKind::Overwrite | EffectKind::Truncate);
@@ -28,7 +29,7 @@ pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
     let is_kept = |effect: &Effect| {
         let here = loses(effect) && effect.site == ExecTarget::Here && effect.script.is_none();
         let few = !effect.targets.is_empty() && effect.targets.len() <= MAX_CHECKED;
-        let covers = |target: &Target| packed.iter().any(|pack| covers(event, analysis, pack, effect, target));
+        let covers = |target: &Target| packed.iter().any(|pack| covers(input.event, analysis, pack, effect, target));
         here && few && effect.targets.iter().all(covers)
     };
     let kept: Vec<bool> = analysis.effects.iter().map(is_kept).collect();

@@ -1,25 +1,26 @@
 //! Databases that are local files: statements that change or remove data are edits of the file.
 
-use super::effects::EffectExtractor;
+use super::effects::{EffectExtractor, Text};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::text::sql;
 use reflex_shell::{Command, ExecTarget, Selector, Value};
 
-impl EffectExtractor<'_> {
-    /// Adds an edit of each database file in which a statement of the text changes data. Statements on databases that
-    /// do not exist yet lose nothing and are removed.
-    pub(super) fn database_files(&mut self, before: usize, commands: &[Command]) {
-        let own = self.effects.get(before..).unwrap_or(&[]);
-        if !own.iter().any(|effect| effect.kind == EffectKind::Sql) {
-            return;
-        }
-        let edits: Vec<Effect> = own.iter().filter_map(|effect| self.database_edit(effect, commands)).collect();
-        let fresh: Vec<bool> = own.iter().map(|effect| self.is_on_fresh_database(effect, commands)).collect();
-        let mut fresh = std::iter::repeat_n(false, before).chain(fresh);
-        self.effects.retain(|_| fresh.next() != Some(true));
-        self.effects.extend(edits);
+/// Adds an edit of each database file in which a statement of the text changes data. Statements on databases that
+/// do not exist yet lose nothing and are removed.
+pub(super) fn add(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (before, commands) = (text.first, &text.reading.commands);
+    let own = extractor.effects.get(before..).unwrap_or(&[]);
+    if !own.iter().any(|effect| effect.kind == EffectKind::Sql) {
+        return;
     }
+    let edits: Vec<Effect> = own.iter().filter_map(|effect| extractor.database_edit(effect, commands)).collect();
+    let fresh: Vec<bool> = own.iter().map(|effect| extractor.is_on_fresh_database(effect, commands)).collect();
+    let mut fresh = std::iter::repeat_n(false, before).chain(fresh);
+    extractor.effects.retain(|_| fresh.next() != Some(true));
+    extractor.effects.extend(edits);
+}
 
+impl EffectExtractor<'_> {
     /// Returns the edit of the file of the database on which a statement changes data.
     pub(super) fn database_edit(&self, statement: &Effect, commands: &[Command]) -> Option<Effect> {
         let is_statement = statement.kind == EffectKind::Sql && statement.site == ExecTarget::Here;

@@ -2,6 +2,7 @@
 //! files that it overwrites with nothing.
 
 use super::aliases;
+use super::effects::Input;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
@@ -23,7 +24,7 @@ struct Moved {
 }
 
 /// Adds to every deletion the paths that the call moved there before.
-pub(super) fn follow_moves(analysis: &mut Analysis) {
+pub(super) fn follow_moves(_: Input<'_>, analysis: &mut Analysis) {
     let moved = moved(analysis);
     let mut left = MAX_ADDED;
     for (index, effect) in analysis.effects.iter_mut().enumerate() {

@@ -1,68 +1,70 @@
 //! The complete environment, and keys issued by a service, sent to another host: the commands that print them, and
 //! those that send the output.
 
-use super::effects::{EffectExtractor, Ran, with_sources};
+use super::effects::{EffectExtractor, Ran, Text, with_sources};
 use super::flows::is_of_this_machine;
 use crate::model::effect::{Effect, EffectKind, Target};
 use reflex_shell::{Command, CommandId, ENTIRE_ENVIRONMENT, Origin, Piece, Value};
 use std::collections::BTreeSet;
 
-impl EffectExtractor<'_> {
-    /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: adds an effect as if a file with all variables were sent.
-    pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
-        self.revealed_sent(before, commands);
-        let effects = self.effects.get(before..).unwrap_or(&[]);
-        let prints = |effect: &&Effect| effect.kind == EffectKind::PrintEnvironment;
-        let printing: Vec<CommandId> = effects.iter().filter(prints).filter_map(|effect| effect.command).collect();
-        if printing.is_empty() {
-            return;
-        }
-        let mut sending: Vec<CommandId> =
-            effects.iter().filter(|effect| goes_out(effect)).filter_map(|effect| effect.command).collect();
-        sending.dedup();
-        let filled = filled(effects, commands, &printing);
-        let sends_file = |effect: &Effect| {
-            effect.kind == EffectKind::SendFile
-                && effect.targets.iter().any(|target| filled.iter().any(|path| Some(path.as_str()) == target.path()))
-        };
-        let files: Vec<CommandId> =
-            effects.iter().filter(|effect| sends_file(effect)).filter_map(|effect| effect.command).collect();
-        for id in sending {
-            let Some(command) = commands.get(id) else { continue };
-            if files.contains(&id) || carries(id, command, commands, &printing) {
-                let value = Value::text(ENTIRE_ENVIRONMENT, Origin::default());
-                let target = self.target(EffectKind::SendFile, value, "/");
-                self.push(self.effect_of(Ran { id, command, folder: None }, EffectKind::SendFile).target(target));
-            }
+/// `env | curl -d @- URL`, `curl -d "$(env)" URL`: adds an effect as if a file with all variables were sent.
+pub(super) fn add_sent(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (before, commands) = (text.first, &text.reading.commands);
+    extractor.revealed_sent(before, commands);
+    let effects = extractor.effects.get(before..).unwrap_or(&[]);
+    let prints = |effect: &&Effect| effect.kind == EffectKind::PrintEnvironment;
+    let printing: Vec<CommandId> = effects.iter().filter(prints).filter_map(|effect| effect.command).collect();
+    if printing.is_empty() {
+        return;
+    }
+    let mut sending: Vec<CommandId> =
+        effects.iter().filter(|effect| goes_out(effect)).filter_map(|effect| effect.command).collect();
+    sending.dedup();
+    let filled = filled(effects, commands, &printing);
+    let sends_file = |effect: &Effect| {
+        effect.kind == EffectKind::SendFile
+            && effect.targets.iter().any(|target| filled.iter().any(|path| Some(path.as_str()) == target.path()))
+    };
+    let files: Vec<CommandId> =
+        effects.iter().filter(|effect| sends_file(effect)).filter_map(|effect| effect.command).collect();
+    for id in sending {
+        let Some(command) = commands.get(id) else { continue };
+        if files.contains(&id) || carries(id, command, commands, &printing) {
+            let value = Value::text(ENTIRE_ENVIRONMENT, Origin::default());
+            let target = extractor.target(EffectKind::SendFile, value, "/");
+            extractor.push(extractor.effect_of(Ran { id, command, folder: None }, EffectKind::SendFile).target(target));
         }
     }
 }
 
-impl EffectExtractor<'_> {
-    /// `export $(grep -v '^#' .env | xargs)`: marks files that are read into variables and not shown.
-    pub(super) fn kept_in_variables(&mut self, before: usize, commands: &[Command]) {
-        const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];
-        // A person does not write more declarations in one text.
-        const MAX_OUTPUTS: usize = 16;
-        let declaring = commands.iter().filter(|command| DECLARING.contains(&command.name.as_str()));
-        let pieces = declaring.flat_map(|command| command.words.iter()).flat_map(|word| &word.pieces);
-        let outputs = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
-        let outputs: Vec<Origin> = outputs.take(MAX_OUTPUTS).collect();
-        if outputs.is_empty() {
-            return;
-        }
-        let mut keeping = BTreeSet::new();
-        for (id, command) in commands.iter().enumerate() {
-            if command.words.first().is_some_and(|word| outputs.contains(&word.origin())) {
-                keeping.insert(id);
-                keeping.extend(with_sources(command, commands));
-            }
-        }
-        let read = self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Read);
-        read.filter(|effect| effect.command.is_some_and(|id| keeping.contains(&id)))
-            .for_each(|effect| effect.flags.push("kept"));
-    }
+impl EffectExtractor<'_> {}
 
+/// `export $(grep -v '^#' .env | xargs)`: marks files that are read into variables and not shown.
+pub(super) fn mark_kept(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (before, commands) = (text.first, &text.reading.commands);
+    const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];
+    // A person does not write more declarations in one text.
+    const MAX_OUTPUTS: usize = 16;
+    let declaring = commands.iter().filter(|command| DECLARING.contains(&command.name.as_str()));
+    let pieces = declaring.flat_map(|command| command.words.iter()).flat_map(|word| &word.pieces);
+    let outputs = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
+    let outputs: Vec<Origin> = outputs.take(MAX_OUTPUTS).collect();
+    if outputs.is_empty() {
+        return;
+    }
+    let mut keeping = BTreeSet::new();
+    for (id, command) in commands.iter().enumerate() {
+        if command.words.first().is_some_and(|word| outputs.contains(&word.origin())) {
+            keeping.insert(id);
+            keeping.extend(with_sources(command, commands));
+        }
+    }
+    let read = extractor.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Read);
+    read.filter(|effect| effect.command.is_some_and(|id| keeping.contains(&id)))
+        .for_each(|effect| effect.flags.push("kept"));
+}
+
+impl EffectExtractor<'_> {
     /// `gh auth token | curl -d @- URL`: marks secrets that a pipeline sends to another host with the flag `sent`.
     fn revealed_sent(&mut self, before: usize, commands: &[Command]) {
         let effects = self.effects.get_mut(before..).unwrap_or(&mut []);

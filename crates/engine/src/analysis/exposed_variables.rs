@@ -1,7 +1,7 @@
 //! Variables that hold a key and whose values the text shows to the agent: one of them by name, or the environment as
 //! far as the filters after it pass it on.
 
-use super::effects::{EffectExtractor, Ran};
+use super::effects::{EffectExtractor, Ran, Text};
 use super::flows::{Shows, is_key_name, shows};
 use crate::model::effect::{EffectKind, Target, TargetPath};
 use crate::model::words::WordList;
@@ -24,44 +24,47 @@ struct Selection {
     is_inverted: bool,
 }
 
+/// Adds an effect for a key shown by `echo $GITHUB_TOKEN`.
+pub(super) fn add(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let reading = text.reading;
+    let commands = &reading.commands;
+    let in_call = extractor.script.is_none();
+    let printing = commands.iter().enumerate().filter(|_| in_call);
+    let printing = printing.filter(|(_, command)| matches!(command.name.as_str(), "echo" | "printf"));
+    for (id, command) in printing.filter(|(id, _)| is_seen(*id, commands)) {
+        let name = command.words.iter().flat_map(|word| extractor.key_names(word, reading)).next();
+        if let Some(name) = name {
+            extractor.push(extractor.reveal(Ran { id, command, folder: None }, &name).mark("variable"));
+        }
+    }
+}
+
+/// Adds an effect for keys shown by `env`, `env | grep -i token`, `export -p`. Without a key in the environment, and
+/// with a filter that drops all of them, it shows no key.
+pub(super) fn add_environment(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (before, reading) = (text.first, text.reading);
+    let commands = &reading.commands;
+    // A program that a client starts prints for the client; the call that asks for it is judged by its text.
+    let in_call = extractor.script.is_none() && extractor.event.started.is_none();
+    let own = extractor
+        .effects
+        .iter()
+        .skip(before)
+        .filter(|effect| in_call && effect.kind == EffectKind::PrintEnvironment && effect.site == ExecTarget::Here);
+    let printing: Vec<CommandId> = own.filter_map(|effect| effect.command).collect();
+    for id in printing {
+        // Code in another language may do anything else with what it lists.
+        let Some(command) = commands.get(id).filter(|command| !command.name.contains(':')) else { continue };
+        let Some(filters) = extractor.filters_behind(id, commands) else { continue };
+        if let Some(shown) = extractor.key_let_through(&filters, before, reading) {
+            let target = Target::new(Value::text(shown, Origin::default()), TargetPath::None);
+            let ran = Ran { id, command, folder: None };
+            extractor.push(extractor.effect_of(ran, EffectKind::RevealSecret).target(target).mark("variable"));
+        }
+    }
+}
+
 impl EffectExtractor<'_> {
-    /// Adds an effect for a key shown by `echo $GITHUB_TOKEN`.
-    pub(super) fn variables_shown(&mut self, reading: &Reading) {
-        let commands = &reading.commands;
-        let in_call = self.script.is_none();
-        let printing = commands.iter().enumerate().filter(|_| in_call);
-        let printing = printing.filter(|(_, command)| matches!(command.name.as_str(), "echo" | "printf"));
-        for (id, command) in printing.filter(|(id, _)| is_seen(*id, commands)) {
-            let name = command.words.iter().flat_map(|word| self.key_names(word, reading)).next();
-            if let Some(name) = name {
-                self.push(self.reveal(Ran { id, command, folder: None }, &name).mark("variable"));
-            }
-        }
-    }
-
-    /// Adds an effect for keys shown by `env`, `env | grep -i token`, `export -p`. Without a key in the environment, and
-    /// with a filter that drops all of them, it shows no key.
-    pub(super) fn environment_shown(&mut self, before: usize, reading: &Reading) {
-        let commands = &reading.commands;
-        // A program that a client starts prints for the client; the call that asks for it is judged by its text.
-        let in_call = self.script.is_none() && self.event.started.is_none();
-        let own =
-            self.effects.iter().skip(before).filter(|effect| {
-                in_call && effect.kind == EffectKind::PrintEnvironment && effect.site == ExecTarget::Here
-            });
-        let printing: Vec<CommandId> = own.filter_map(|effect| effect.command).collect();
-        for id in printing {
-            // Code in another language may do anything else with what it lists.
-            let Some(command) = commands.get(id).filter(|command| !command.name.contains(':')) else { continue };
-            let Some(filters) = self.filters_behind(id, commands) else { continue };
-            if let Some(shown) = self.key_let_through(&filters, before, reading) {
-                let target = Target::new(Value::text(shown, Origin::default()), TargetPath::None);
-                let ran = Ran { id, command, folder: None };
-                self.push(self.effect_of(ran, EffectKind::RevealSecret).target(target).mark("variable"));
-            }
-        }
-    }
-
     /// Returns the filters through which the agent sees the output of a command; `None` if it does not.
     fn filters_behind<'c>(&self, id: CommandId, commands: &'c [Command]) -> Option<Vec<&'c Command>> {
         let names = WordList::ContentFilters.read(self.tables);

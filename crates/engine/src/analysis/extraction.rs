@@ -1,7 +1,7 @@
 //! Commands that write a tree of names below a folder: unpacked archives and git checkouts. A checkout has an effect of
 //! its own only outside the workspace; writes of git in the workspace are covered by other effects.
 
-use super::effects::{EffectExtractor, Ran};
+use super::effects::{EffectExtractor, Ran, Text};
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::path::is_within;
 use reflex_shell::{Command, CommandId, Origin, Reading, Value};
@@ -10,27 +10,27 @@ use reflex_shell::{Command, CommandId, Origin, Reading, Value};
 const CHECKING_OUT: [&str; 10] =
     ["checkout", "switch", "restore", "reset", "read-tree", "checkout-index", "stash", "clean", "merge", "pull"];
 
-impl EffectExtractor<'_> {
-    /// Adds the folders that the commands of a text populate. `before` is the number of effects before theirs.
-    pub(super) fn populated(&mut self, before: usize, reading: &Reading) {
-        let effects = self.effects.get(before..).unwrap_or(&[]);
-        let unpacked = effects.iter().filter(|effect| effect.flags.contains(&"unpacked"));
-        let mut archives: Vec<(CommandId, Value)> =
-            unpacked.filter_map(|effect| Some((effect.command?, effect.targets.first()?.value.clone()))).collect();
-        archives.dedup_by_key(|(id, _)| *id);
-        // The program's own entry is more precise.
-        let is_populated = |id: CommandId| {
-            effects.iter().any(|effect| effect.kind == EffectKind::Populate && effect.command == Some(id))
-        };
-        archives.retain(|(id, _)| !is_populated(*id));
-        for (id, archive) in archives {
-            self.unpacked(id, archive, reading);
-        }
-        for (id, command) in reading.commands.iter().enumerate().filter(|(_, command)| command.name == "git") {
-            self.checked_out(id, command, reading);
-        }
+/// Adds the folders that the commands of a text populate. `before` is the number of effects before theirs.
+pub(super) fn add(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (before, reading) = (text.first, text.reading);
+    let effects = extractor.effects.get(before..).unwrap_or(&[]);
+    let unpacked = effects.iter().filter(|effect| effect.flags.contains(&"unpacked"));
+    let mut archives: Vec<(CommandId, Value)> =
+        unpacked.filter_map(|effect| Some((effect.command?, effect.targets.first()?.value.clone()))).collect();
+    archives.dedup_by_key(|(id, _)| *id);
+    // The program's own entry is more precise.
+    let is_populated =
+        |id: CommandId| effects.iter().any(|effect| effect.kind == EffectKind::Populate && effect.command == Some(id));
+    archives.retain(|(id, _)| !is_populated(*id));
+    for (id, archive) in archives {
+        extractor.unpacked(id, archive, reading);
     }
+    for (id, command) in reading.commands.iter().enumerate().filter(|(_, command)| command.name == "git") {
+        extractor.checked_out(id, command, reading);
+    }
+}
 
+impl EffectExtractor<'_> {
     fn unpacked(&mut self, id: CommandId, archive: Value, reading: &Reading) {
         let Some(command) = reading.commands.get(id) else { return };
         let Some(invocation) = &command.invocation else { return };

@@ -5,7 +5,7 @@
 //! text in any language. Rules decide by the class of the path and by the program.
 
 use super::agent_paths::agent_path_value;
-use super::effects::{EffectExtractor, Ran};
+use super::effects::{EffectExtractor, Ran, Text};
 use crate::model::effect::{EffectKind, Target};
 use crate::model::path::is_within;
 use crate::model::words::{WordFinder, WordList};
@@ -61,45 +61,45 @@ impl Protected<'_> {
     }
 }
 
-impl<'a> EffectExtractor<'a> {
-    /// Adds the effects of naming a protected file: `whole` for words that are a path, `code` for texts that contain
-    /// one.
-    pub(super) fn mentions(&mut self, commands: &[Command]) {
-        // A program that another command runs is examined on its own. An unknown program is only assumed to run a path,
-        // and may as well change it.
-        let is_known = |id: usize| commands.get(id).is_none_or(|command| command.invocation.is_some());
-        let is_path = |word: &Value| word.literal().is_none_or(|text| text.contains('/'));
-        let is_run =
-            |command: &&Command| command.parent.is_none_or(is_known) || !command.words.first().is_some_and(is_path);
-        let programs: OnceCell<HashSet<&Value>> = OnceCell::new();
-        let programs = || {
-            programs
-                .get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
+/// Adds the effects of naming a protected file: `whole` for words that are a path, `code` for texts that contain
+/// one.
+pub(super) fn add(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let commands = &text.reading.commands;
+    // A program that another command runs is examined on its own. An unknown program is only assumed to run a path,
+    // and may as well change it.
+    let is_known = |id: usize| commands.get(id).is_none_or(|command| command.invocation.is_some());
+    let is_path = |word: &Value| word.literal().is_none_or(|text| text.contains('/'));
+    let is_run =
+        |command: &&Command| command.parent.is_none_or(is_known) || !command.words.first().is_some_and(is_path);
+    let programs: OnceCell<HashSet<&Value>> = OnceCell::new();
+    let programs = || {
+        programs.get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
+    };
+    let effects = extractor.effects.iter().rev().take_while(|effect| effect.action == extractor.action);
+    let open = effects.filter(|effect| effect.kind == EffectKind::PathArgument);
+    let open: HashSet<CommandId> = open.filter_map(|effect| effect.command).collect();
+    let protected = extractor.protected();
+    for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == ExecTarget::Here) {
+        let Some(words) = extractor.naming_words(command, open.contains(&id), &protected) else { continue };
+        let folder = extractor.folder(command);
+        let ran = Ran { id, command, folder: folder.as_deref() };
+        // A wrapper passes the word on: the command that it runs is judged instead.
+        let passed_on = |word: &&Value| {
+            let mut inner = commands.iter().skip(id + 1).filter(|inner| inner.parent == Some(id));
+            command.invocation.is_some()
+                && inner.any(|inner| inner.words.iter().skip(1).any(|argument| argument == *word))
         };
-        let effects = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
-        let open = effects.filter(|effect| effect.kind == EffectKind::PathArgument);
-        let open: HashSet<CommandId> = open.filter_map(|effect| effect.command).collect();
-        let protected = self.protected();
-        for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == ExecTarget::Here) {
-            let Some(words) = self.naming_words(command, open.contains(&id), &protected) else { continue };
-            let folder = self.folder(command);
-            let ran = Ran { id, command, folder: folder.as_deref() };
-            // A wrapper passes the word on: the command that it runs is judged instead.
-            let passed_on = |word: &&Value| {
-                let mut inner = commands.iter().skip(id + 1).filter(|inner| inner.parent == Some(id));
-                command.invocation.is_some()
-                    && inner.any(|inner| inner.words.iter().skip(1).any(|argument| argument == *word))
-            };
-            let words = words.into_iter().filter(|word| !programs().contains(word) && !passed_on(word));
-            for word in words {
-                if !work::spend(WORD) {
-                    return;
-                }
-                self.mention(ran, word, &protected);
+        let words = words.into_iter().filter(|word| !programs().contains(word) && !passed_on(word));
+        for word in words {
+            if !work::spend(WORD) {
+                return;
             }
+            extractor.mention(ran, word, &protected);
         }
     }
+}
 
+impl<'a> EffectExtractor<'a> {
     /// Returns the words and the input of a command that may name a protected file; all of them if it runs in the
     /// guard's folders. The effects of a known program cover its paths, unless it `is_open`: one of them only names the
     /// path.

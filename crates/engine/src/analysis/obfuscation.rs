@@ -1,28 +1,66 @@
 //! Obfuscated text: program names in pieces, invisible characters, code that is decoded where it runs.
 
-use super::effects::{EffectExtractor, is_decoder};
+use super::effects::{EffectExtractor, Text};
+use super::unread::is_decoder;
 use crate::model::effect::{EffectKind, Target, TargetPath};
-use reflex_shell::{Command, Derivation, DerivationId, Invocation, Language, Origin, Reading, Span, Value};
+use reflex_shell::{Command, Derivation, DerivationId, Invocation, Language, Origin, Span, Value};
 
 /// Steps whose input a person cannot read.
 const HIDING: [&str; 10] =
     ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "rot13", "uudecode", "hexadecimal", "rev"];
 
-impl EffectExtractor<'_> {
-    /// Adds an effect for encoded code in the text whose decoded form is known. The decoded code is judged like any
-    /// other.
-    pub(super) fn decoded_code(&mut self, reading: &Reading) {
-        let hidden = |derivation: &&Derivation| runs(derivation) && is_hidden(derivation, &reading.derivations);
-        let Some((id, code)) = reading.derivations.iter().enumerate().find(|(_, derivation)| hidden(derivation)) else {
-            return;
-        };
-        let id = u16::try_from(id).ok().map(DerivationId);
-        let site = reading.commands.iter().find(|command| command.origin.derivation == id).map(|command| command.site);
-        let effect = self.effect(EffectKind::RunDecoded).target(name(code.text.as_str(), code.from)).mark("known");
-        let origin = Origin { span: code.from.span, derivation: None };
-        self.push(effect.at(origin).on(site.unwrap_or_default()));
-    }
+/// Adds an effect for encoded code in the text whose decoded form is known. The decoded code is judged like any
+/// other.
+pub(super) fn add_decoded(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let reading = text.reading;
+    let hidden = |derivation: &&Derivation| runs(derivation) && is_hidden(derivation, &reading.derivations);
+    let Some((id, code)) = reading.derivations.iter().enumerate().find(|(_, derivation)| hidden(derivation)) else {
+        return;
+    };
+    let id = u16::try_from(id).ok().map(DerivationId);
+    let site = reading.commands.iter().find(|command| command.origin.derivation == id).map(|command| command.site);
+    let effect = extractor.effect(EffectKind::RunDecoded).target(name(code.text.as_str(), code.from)).mark("known");
+    let origin = Origin { span: code.from.span, derivation: None };
+    extractor.push(effect.at(origin).on(site.unwrap_or_default()));
+}
 
+/// Adds an effect for programs whose name is written in pieces, with escapes or with expansions that yield the
+/// empty string.
+pub(super) fn add_disguises(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (text, commands) = (text.source, &text.reading.commands);
+    extractor.hidden_chars(text);
+    let disguised = commands.iter().filter_map(|command| {
+        let first = command.words.first().filter(|_| command.language == Language::Shell)?;
+        let (origin, plain) = (first.origin(), first.literal()?);
+        let written = origin.span.slice(text);
+        let is_known = || command.invocation.as_ref().and_then(Invocation::grammar).is_some();
+        let apart = origin.derivation.is_none()
+            && written.len() > plain.len()
+            && is_in_pieces(written)
+            && (!is_windows_path(written) || is_known());
+        apart.then(|| (name(&plain, origin), command.site))
+    });
+    let disguised: Vec<_> = disguised.collect();
+    let Some((first, site)) = disguised.first() else { return };
+    let effect = extractor.effect(EffectKind::Disguise).at(first.value.origin()).on(*site);
+    extractor.push(effect.targets(disguised.into_iter().map(|(target, _)| target).collect()));
+}
+
+/// Adds an effect for a decoder nested so deeply in texts within texts that its purpose is hard to see.
+pub(super) fn add_nested(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let commands = &text.reading.commands;
+    const DEEP: usize = 3;
+    // Each check visits all commands.
+    const MAX_DECODERS: usize = 16;
+    let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && decodes(command));
+    let mut deep = decoders.take(MAX_DECODERS).filter(|command| texts_around(command, commands) >= DEEP);
+    if let Some(command) = deep.next() {
+        let effect = extractor.effect(EffectKind::NestedDecoding).target(name(&command.name, command.origin));
+        extractor.push(effect.at(command.origin).on(command.site));
+    }
+}
+
+impl EffectExtractor<'_> {
     /// Adds an effect for invisible characters, or those that change the direction of the following text.
     fn hidden_chars(&mut self, text: &str) {
         if text.is_ascii() {
@@ -42,40 +80,6 @@ impl EffectExtractor<'_> {
         let origin = Origin { span, derivation: None };
         let target = name(&format!("U+{:04X}", u32::from(ch)), origin);
         self.push(self.effect(EffectKind::Disguise).target(target).mark("hidden").at(origin));
-    }
-
-    /// Adds an effect for programs whose name is written in pieces, with escapes or with expansions that yield the
-    /// empty string.
-    pub(super) fn disguises(&mut self, text: &str, commands: &[Command]) {
-        self.hidden_chars(text);
-        let disguised = commands.iter().filter_map(|command| {
-            let first = command.words.first().filter(|_| command.language == Language::Shell)?;
-            let (origin, plain) = (first.origin(), first.literal()?);
-            let written = origin.span.slice(text);
-            let is_known = || command.invocation.as_ref().and_then(Invocation::grammar).is_some();
-            let apart = origin.derivation.is_none()
-                && written.len() > plain.len()
-                && is_in_pieces(written)
-                && (!is_windows_path(written) || is_known());
-            apart.then(|| (name(&plain, origin), command.site))
-        });
-        let disguised: Vec<_> = disguised.collect();
-        let Some((first, site)) = disguised.first() else { return };
-        let effect = self.effect(EffectKind::Disguise).at(first.value.origin()).on(*site);
-        self.push(effect.targets(disguised.into_iter().map(|(target, _)| target).collect()));
-    }
-
-    /// Adds an effect for a decoder nested so deeply in texts within texts that its purpose is hard to see.
-    pub(super) fn nested_decoding(&mut self, commands: &[Command]) {
-        const DEEP: usize = 3;
-        // Each check visits all commands.
-        const MAX_DECODERS: usize = 16;
-        let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && decodes(command));
-        let mut deep = decoders.take(MAX_DECODERS).filter(|command| texts_around(command, commands) >= DEEP);
-        if let Some(command) = deep.next() {
-            let effect = self.effect(EffectKind::NestedDecoding).target(name(&command.name, command.origin));
-            self.push(effect.at(command.origin).on(command.site));
-        }
     }
 }
 

@@ -3,10 +3,10 @@
 //! Preparing an approval in a file, a browser or a running program requires the id, in whatever language the rest is
 //! written. An id is random and does not occur in a text by accident, so a text is searched for it in any spelling.
 
+use super::effects::Input;
 use crate::model::analysis::Analysis;
-use crate::model::effect::{Effect, EffectKind, Id, Target, TargetPath};
-use crate::model::event::{Action, Event};
-use crate::model::world::World;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::Action;
 use crate::secrets::veils::lifted;
 use reflex_shell::{ExecTarget, Origin, Reading, Span, Value};
 use std::ops::Range;
@@ -18,7 +18,8 @@ const LENGTH: usize = 7;
 const GUARD: [&str; 2] = ["reflex", "rfx"];
 
 /// Adds an effect for each action that names a waiting call.
-pub(super) fn named(event: &Event, world: &dyn World, analysis: &mut Analysis) {
+pub(super) fn add(input: Input<'_>, analysis: &mut Analysis) {
+    let Input { event, world, .. } = input;
     let waits = event.moment.is_before_execution() && !event.actions.is_empty();
     let waiting = Waiting::new(if waits { world.waiting() } else { Vec::new() });
     if waiting.ids.is_empty() {
@@ -39,19 +40,7 @@ pub(super) fn named(event: &Event, world: &dyn World, analysis: &mut Analysis) {
 
 fn effect(action: usize, id: &str) -> Effect {
     let value = Value::text(id, Origin::default());
-    Effect {
-        kind: EffectKind::NameWaiting,
-        targets: vec![Target::new(value, TargetPath::None)],
-        flags: Vec::new(),
-        argument: None,
-        command: None,
-        action,
-        script: None,
-        origin: Origin::default(),
-        site: ExecTarget::Here,
-        folder: None,
-        id: Id::default(),
-    }
+    Effect { action, ..Effect::of(EffectKind::NameWaiting).target(Target::new(value, TargetPath::None)) }
 }
 
 fn is_of(analysis: &Analysis, script: usize, action: usize) -> bool {

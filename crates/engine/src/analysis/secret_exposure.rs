@@ -1,16 +1,14 @@
 //! Keys and passwords that a call writes, runs, sends or receives. Each kind becomes an effect of its own.
 
-use super::effects::EffectExtractor;
+use super::effects::{EffectExtractor, Input};
 use super::replaced::replaced;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
-use crate::model::event::{Action, AgentPath, Event};
-use crate::model::world::World;
+use crate::model::event::{Action, AgentPath};
 use crate::secrets::disguises::{disguised, unescaped};
 use crate::secrets::scan::{Secret, find};
 use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
-use reflex_tables::Tables;
 use std::borrow::Cow;
 
 /// Maximum number of kinds reported for one text.
@@ -26,21 +24,10 @@ struct Goes {
 }
 
 /// Adds the effects of the secrets in a tool's output.
-pub(super) fn in_output(event: &Event, tables: Tables, world: &dyn World, analysis: &mut Analysis) {
-    let Some(outcome) = &event.outcome else { return };
-    let effects = &mut analysis.effects;
-    EffectExtractor {
-        event,
-        world,
-        tables,
-        action: 0,
-        script: None,
-        start: None,
-        variables: &[],
-        place: None,
-        effects,
+pub(super) fn add_of_output(input: Input<'_>, analysis: &mut Analysis) {
+    if let Some(outcome) = &input.event.outcome {
+        EffectExtractor::new(input, 0, &mut analysis.effects).exposed_in(&outcome.output, "output");
     }
-    .exposed_in(&outcome.output, "output");
 }
 
 impl EffectExtractor<'_> {

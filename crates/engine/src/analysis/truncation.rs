@@ -1,7 +1,9 @@
 //! Limits the number of targets of a call. Exceeding it is reported.
 
+use super::effects::Input;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Event;
 use crate::model::path;
 
 /// Maximum number of targets of a call, in total.
@@ -12,7 +14,8 @@ const MAX_OF_EFFECT: usize = 2048;
 
 /// Drops targets beyond [`MAX_OF_EFFECT`] and [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have
 /// budgets of their own, and the home folder and those above it are always kept: they cannot hide among other paths.
-pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str, home: &str) {
+pub(super) fn limit_targets(input: Input<'_>, analysis: &mut Analysis) {
+    let Event { workspace, home, .. } = input.event;
     let holds_home =
         |target: &Target| target.path().is_some_and(|path| path::is_within(home, path.trim_end_matches("/*")));
     let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));

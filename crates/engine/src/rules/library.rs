@@ -1,6 +1,6 @@
 //! Rules of the library: dangerous patterns, by effect.
 
-use crate::analysis::effects::entries::MAX_VERBS;
+use crate::analysis::commands::entries::MAX_VERBS;
 use crate::facts::cache::{Facts, Source};
 use crate::facts::excerpt;
 use crate::facts::fact::Fact;

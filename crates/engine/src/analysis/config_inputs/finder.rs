@@ -123,6 +123,7 @@ impl Finder<'_> {
             start: text.start.map(str::to_owned),
             variables: &[],
             place: None,
+            passes: &[],
             effects: &mut none,
         };
         let relations = Relations::new(text, self.analysis);

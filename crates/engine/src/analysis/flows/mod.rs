@@ -12,7 +12,7 @@ use self::graph::{Graph, Labels, Source, values};
 pub(super) use self::names::shows;
 pub(super) use self::owners::is_key_name;
 use self::owners::{Owner, Seen, is_key_position};
-use super::effects::{EffectExtractor, Ran};
+use super::effects::{EffectExtractor, Ran, Text};
 use super::secret_exposure::keeps_message;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::words::WordList;
@@ -23,36 +23,37 @@ use std::collections::BTreeSet;
 /// Maximum number of sending commands examined in one text.
 const MAX_COMMANDS: usize = 256;
 
-impl EffectExtractor<'_> {
-    /// Follows content through the text. Sent content becomes a `send-file` effect of the file that it comes from, by
-    /// whatever route. A key from a store gets the flag `sent`, and `shown` if the agent would see it.
-    pub(super) fn flows(&mut self, before: usize, reading: &Reading) {
-        let commands = &reading.commands;
-        self.pushes(before, commands);
-        let sinks = self.sinks(before, commands);
-        let effects = self.effects.get(before..).unwrap_or(&[]);
-        let takes = |command: &Command| command.name == "git" && keeps_message(command);
-        let stages = effects.iter().any(writes)
-            && (effects.iter().any(|effect| effect.kind == EffectKind::Stage) || commands.iter().any(takes));
-        let reveals = effects.iter().any(|effect| effect.kind == EffectKind::RevealSecret);
-        let settings =
-            effects.iter().any(|effect| effect.kind == EffectKind::Read && effect.targets.iter().any(is_settings));
-        if sinks.is_empty() && !stages && !reveals && !settings {
-            return;
-        }
-        let shows: Vec<Shows> = commands.iter().map(shows).collect();
-        let graph = Graph::new(self, before, reading, &shows);
-        self.mark_names(&graph, commands, &shows);
-        self.mark_shown(&graph, commands);
-        if sinks.len() > MAX_COMMANDS {
-            reflex_shell::work::cut(|| format!("more than {MAX_COMMANDS} commands of one text send something"));
-        }
-        for id in sinks.into_iter().take(MAX_COMMANDS) {
-            self.leaks(&graph, before, id, commands);
-        }
-        self.staged(&graph, before, commands);
+/// Follows content through the text. Sent content becomes a `send-file` effect of the file that it comes from, by
+/// whatever route. A key from a store gets the flag `sent`, and `shown` if the agent would see it.
+pub(super) fn follow(extractor: &mut EffectExtractor<'_>, text: &Text<'_>) {
+    let (before, reading) = (text.first, text.reading);
+    let commands = &reading.commands;
+    extractor.pushes(before, commands);
+    let sinks = extractor.sinks(before, commands);
+    let effects = extractor.effects.get(before..).unwrap_or(&[]);
+    let takes = |command: &Command| command.name == "git" && keeps_message(command);
+    let stages = effects.iter().any(writes)
+        && (effects.iter().any(|effect| effect.kind == EffectKind::Stage) || commands.iter().any(takes));
+    let reveals = effects.iter().any(|effect| effect.kind == EffectKind::RevealSecret);
+    let settings =
+        effects.iter().any(|effect| effect.kind == EffectKind::Read && effect.targets.iter().any(is_settings));
+    if sinks.is_empty() && !stages && !reveals && !settings {
+        return;
     }
+    let shows: Vec<Shows> = commands.iter().map(shows).collect();
+    let graph = Graph::new(extractor, before, reading, &shows);
+    extractor.mark_names(&graph, commands, &shows);
+    extractor.mark_shown(&graph, commands);
+    if sinks.len() > MAX_COMMANDS {
+        reflex_shell::work::cut(|| format!("more than {MAX_COMMANDS} commands of one text send something"));
+    }
+    for id in sinks.into_iter().take(MAX_COMMANDS) {
+        extractor.leaks(&graph, before, id, commands);
+    }
+    extractor.staged(&graph, before, commands);
+}
 
+impl EffectExtractor<'_> {
     /// Returns the commands that reach others.
     fn sinks(&self, before: usize, commands: &[Command]) -> BTreeSet<CommandId> {
         let sending = self.effects.iter().skip(before).filter(|effect| goes_out(effect));

@@ -2,7 +2,9 @@
 //! `library/loads` list the files that a program reads when it runs.
 
 use super::forms::{self, Wanted};
-use super::{ScriptResolver, made};
+use super::queue::{Counted, QueuedText};
+use super::resolver::ScriptResolver;
+use super::written::made;
 use crate::analysis::config_files::later::{Counts, Text};
 use crate::analysis::replaced::replaced;
 use crate::model::event::Action;
@@ -72,23 +74,20 @@ impl ScriptResolver<'_> {
         let wanted = Wanted { names: Vec::new(), assignments: Vec::new(), only: false, arguments: "" };
         let read = |text: &str| forms::read(form, (self.tables, path, text), &wanted);
         let Some((language, text)) = read(new).filter(|(_, text)| !text.trim().is_empty()) else { return };
-        if !self.has_room(path) {
-            return;
-        }
         let previous = if old.is_empty() { None } else { read(old) };
         let site = match entry.site() {
             "remote" => ExecTarget::Remote,
             "container" => ExecTarget::Container,
             _ => ExecTarget::Here,
         };
-        let first = self.analysis.effects.len();
         let counts = match (entry.unasked(), entry.whole()) {
             (true, _) => Counts::Unasked,
             (false, true) => Counts::All,
             (false, false) => Counts::Lasting,
         };
-        self.later_text(index, path, Text { text: text.clone(), language, site, counts });
-        self.forget_unchanged(first, &text, &previous.map(|(_, text)| text).unwrap_or_default());
-        self.report_gaps(true);
+        let old = previous.map(|(_, text)| text).unwrap_or_default();
+        let script = Text { text, language, site, counts };
+        let text = QueuedText::deferred(path.to_owned(), script, index, &self.event.workspace);
+        self.enqueue(QueuedText { counted: Counted::Deferred { site, counts, old }, ..text });
     }
 }

@@ -1,6 +1,6 @@
 //! Scripts and tasks that run in each folder of a set.
 
-use super::ScriptResolver;
+use super::resolver::ScriptResolver;
 use crate::model::effect::{Effect, TargetPath};
 use crate::model::path;
 use reflex_shell::work;

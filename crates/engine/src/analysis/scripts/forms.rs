@@ -2,7 +2,7 @@
 //! builds in languages without a parser of their own.
 
 use super::language::language_by_itself;
-use super::texts;
+use super::quotes;
 use crate::analysis::compiled;
 use crate::analysis::config_files;
 use crate::text::command_lines::command_lines;
@@ -40,7 +40,7 @@ pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Langu
         }
         "notebook" => Some((Language::Python, notebook(text))),
         "keys" => shell(config_files::commands::commands_of(tables, path, text)),
-        "texts" => shell(texts::commands_in_quotes(tables, path, text)),
+        "texts" => shell(quotes::commands_in_quotes(tables, path, text)),
         "processes" => shell(processes(text)),
         "settings" => shell(settings(tables, path, text, ExecTarget::Here)),
         "workflow" => shell(settings(tables, path, text, ExecTarget::Remote)),

@@ -2,7 +2,8 @@
 //! (`library/loads`).
 
 use super::forms::{self, Wanted};
-use super::{Found, MAX_LEVELS, ScriptResolver};
+use super::queue::{Counted, QueuedText, TextOrigin};
+use super::resolver::ScriptResolver;
 use crate::analysis::effects::EffectExtractor;
 use crate::analysis::loading;
 use crate::model::analysis::Usage;
@@ -58,32 +59,12 @@ impl ScriptResolver<'_> {
             let level = script.and_then(|at| self.analysis.scripts.get(at)).map_or(0, |script| script.level) + 1;
             let effect = self.as_effect(&reader, action, script);
             for path in self.files_of_reader(&reader) {
-                let Some(found) = self.found(&reader, &effect, path) else { continue };
-                let is_known =
-                    self.analysis.scripts.iter().any(|known| known.path == found.path && known.text == found.text);
-                if is_known || level > MAX_LEVELS || !self.has_room(&found.path) {
-                    continue;
-                }
+                let Some(text) = self.text_of_reader(&reader, &effect, path) else { continue };
                 // Files not made in this session count as far as they are read.
-                let is_of_session = self.world.is_of_session(&found.path) == Some(true);
-                let first = self.analysis.effects.len();
-                self.read(action, level, found);
-                self.report_gaps(is_of_session);
-                if !reader.entry.tasks() {
-                    self.forget_branches(first);
-                }
+                let reports_gaps = self.world.is_of_session(&text.path) == Some(true);
+                self.enqueue(QueuedText { level, reports_gaps, ..text });
             }
         }
-    }
-
-    /// Drops publications and deployments, which belong to other uses of the file:
-    /// `setup.py upload`, `if argv[1] == "publish"`.
-    fn forget_branches(&mut self, first: usize) {
-        let mut index = 0;
-        self.analysis.effects.retain(|effect| {
-            index += 1;
-            index <= first || !matches!(effect.kind, EffectKind::Publish | EffectKind::Deploy)
-        });
     }
 
     /// Returns the commands of a text that read files unasked.
@@ -94,9 +75,20 @@ impl ScriptResolver<'_> {
         };
         let mut none = Vec::new();
         let (event, world, tables) = (self.event, self.world, self.tables);
-        let place = None;
-        let drafter =
-            EffectExtractor { event, world, tables, action, script, start, variables: &[], place, effects: &mut none };
+        let (place, passes) = (None, &[][..]);
+        let variables = &[][..];
+        let drafter = EffectExtractor {
+            event,
+            world,
+            tables,
+            action,
+            script,
+            start,
+            variables,
+            place,
+            passes,
+            effects: &mut none,
+        };
         let programs = tables.library().loads().programs();
         let mut readers = Vec::new();
         for (id, command) in reading.into_iter().flat_map(|reading| reading.commands.iter().enumerate()) {
@@ -157,7 +149,7 @@ impl ScriptResolver<'_> {
     }
 
     /// Returns a file that a command reads, with the part of it that runs.
-    fn found(&self, reader: &Reader, effect: &Effect, path: String) -> Option<Found> {
+    fn text_of_reader(&self, reader: &Reader, effect: &Effect, path: String) -> Option<QueuedText> {
         if !work::spend(20) {
             return None;
         }
@@ -190,15 +182,14 @@ impl ScriptResolver<'_> {
         let (language, text) = forms::read(entry.form(), (self.tables, &path, &content), &wanted)?;
         let words = self.analysis.command(effect).map(|command| command.words.to_vec()).unwrap_or_default();
         let parameters = words.into_iter().skip_while(|word| word.literal().as_deref() != Some("--")).collect();
-        (!text.trim().is_empty()).then(|| Found {
+        (!text.trim().is_empty()).then(|| QueuedText {
+            language,
             input: CallInput { parameters, stdin: None },
             folder: Some(reader.folder.clone()),
-            path,
-            text,
-            language,
-            usage: Usage::Task,
             assignments: self.known(&reader.assignments),
-            place: None,
+            origin: TextOrigin::Reader,
+            counted: if entry.tasks() { Counted::All } else { Counted::WithoutBranches },
+            ..QueuedText::new(path, text, effect.action, 1)
         })
     }
 

@@ -1,6 +1,7 @@
 //! Changes by a patch, treated as if the call wrote them itself.
 
-use super::{MAX_SOURCES, ScriptResolver, report_number};
+use super::files::{MAX_SOURCES, report_number};
+use super::resolver::ScriptResolver;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, AgentPath};
 use crate::model::path::{self, Folders};

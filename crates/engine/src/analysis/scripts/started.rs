@@ -1,38 +1,27 @@
 //! Containers described by a file of the project: the mounts, rights and commands of a compose file or a development
 //! container when it starts.
 
-use super::{DeferredExecution, Found, ScriptResolver, Usage};
+use super::queue::{Counted, QueuedText};
+use super::resolver::ScriptResolver;
 use crate::analysis::compose::Service;
 use crate::analysis::config_files;
+use crate::analysis::config_files::later::DeferredExecution;
 use crate::analysis::dockerfile;
 use crate::analysis::effects::Ran;
 use crate::analysis::mounts::Project;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::mounts::{Mount, MountTable, Source};
 use crate::model::path;
-use reflex_shell::{CallInput, ExecTarget, Language, Value, work};
+use reflex_shell::{ExecTarget, Value, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// Effects of a starting container that reach beyond it. All others end with it.
-const BEYOND: [EffectKind; 9] = [
-    EffectKind::DestroyDatabase,
-    EffectKind::DestroyRemote,
-    EffectKind::DestroyContainer,
-    EffectKind::GiveShell,
-    EffectKind::MineCrypto,
-    EffectKind::RunFetched,
-    EffectKind::RunDecoded,
-    EffectKind::SendFile,
-    EffectKind::Sql,
-];
 
 /// Files of a development container, relative to the project's folder.
 const DEV_CONTAINERS: [&str; 2] = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
 impl ScriptResolver<'_> {
     /// Adds the services that a compose command starts.
-    pub(super) fn started(&mut self, index: usize, level: usize) {
+    pub(super) fn started(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
         let Some(project) = self.project(&effect) else { return };
         let services = project.services(&self.event.home);
@@ -52,8 +41,8 @@ impl ScriptResolver<'_> {
             let is_overridden = effect.flags.contains(&"given") && Some(&name) == first.as_ref();
             let text = if is_overridden { String::new() } else { service.text() };
             let file = project.files.last().map(|(file, _)| file.clone()).unwrap_or_default();
-            if !text.is_empty() && self.has_room(&file) {
-                self.inside(&effect, level, (file, text), service);
+            if !text.is_empty() {
+                self.enqueue(self.text_of_service(&effect, file, text, service));
             }
         }
     }
@@ -120,38 +109,21 @@ impl ScriptResolver<'_> {
         rights.chain(folders).collect()
     }
 
-    /// Reads the commands of a service at its place.
-    fn inside(&mut self, effect: &Effect, level: usize, (path, text): (String, String), service: &Service) {
+    /// Returns the commands of a service, as they run at its place.
+    fn text_of_service(&self, effect: &Effect, path: String, text: String, service: &Service) -> QueuedText {
         let mut none = Vec::new();
         let mounts = self.extractor(effect, &mut none).mounts_of(service);
-        let first = self.analysis.effects.len();
-        let found = Found {
-            path,
-            text,
-            language: Language::Shell,
-            usage: Usage::Task,
-            input: CallInput::default(),
+        QueuedText {
             folder: service.folder.clone(),
-            assignments: Vec::new(),
             place: Some(Rc::new(MountTable { mounts, ..MountTable::default() })),
-        };
-        self.read(effect.action, level, found);
-        self.report_gaps(true);
-        self.keep_beyond(first);
-    }
-
-    /// Keeps the effects before `first` and those after it that outlast the container.
-    fn keep_beyond(&mut self, first: usize) {
-        let mut index = 0;
-        self.analysis.effects.retain(|effect| {
-            index += 1;
-            index <= first || BEYOND.contains(&effect.kind) || effect.site == ExecTarget::Here
-        });
+            counted: Counted::BeyondContainer,
+            ..QueuedText::new(path, text, effect.action, self.level(effect) + 1)
+        }
     }
 
     /// Reads the commands that the build of an image runs. Of their effects only the sending of the project's files
     /// reaches beyond the image.
-    pub(super) fn image(&mut self, index: usize, level: usize) {
+    pub(super) fn image(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.script.is_none()).cloned() else {
             return;
         };
@@ -163,41 +135,23 @@ impl ScriptResolver<'_> {
         let content = |file: &str| self.written_by_text(&effect, file).or_else(|| self.content(&effect, file));
         let Some(text) = content(&file) else { return };
         let build = dockerfile::build(&text, context);
-        if build.script.is_empty() || build.mounts.is_empty() || !self.has_room(&file) {
+        if build.script.is_empty() || build.mounts.is_empty() {
             return;
         }
         let ignored = content(&path::absolute(".dockerignore", context)).unwrap_or_default();
         let below = format!("{}/", context.trim_end_matches('/'));
-        let first = self.analysis.effects.len();
-        let found = Found {
-            path: file,
-            text: build.script,
-            language: Language::Shell,
-            usage: Usage::Task,
-            input: CallInput::default(),
+        self.enqueue(QueuedText {
             folder: Some("/".into()),
-            assignments: Vec::new(),
             place: Some(Rc::new(MountTable { mounts: build.mounts, fresh: true, ..MountTable::default() })),
-        };
-        self.read(effect.action, level, found);
-        let is_copied = |target: &Target| {
-            let relative = target.path().and_then(|path| path.strip_prefix(&below));
-            relative.is_none_or(|relative| !dockerfile::is_ignored(&ignored, relative))
-        };
-        let mut position = 0;
-        self.analysis.effects.retain_mut(|effect| {
-            position += 1;
-            if position <= first {
-                return true;
-            }
-            effect.targets.retain(is_copied);
-            effect.kind == EffectKind::SendFile && effect.site == ExecTarget::Here && !effect.targets.is_empty()
+            counted: Counted::OfImage { below, ignored },
+            reports_gaps: false,
+            ..QueuedText::new(file, build.script, effect.action, self.level(&effect) + 1)
         });
     }
 
     /// Reads the commands of a development container: those on this machine before it starts, and those in it
     /// afterwards.
-    pub(super) fn dev_container(&mut self, index: usize, level: usize) {
+    pub(super) fn dev_container(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
         let Some(folder) = effect.folder.clone() else { return };
         let workspace = self.option_values(&effect, "workspace").pop();
@@ -225,29 +179,17 @@ impl ScriptResolver<'_> {
         let mount = Mount { inside: inside.clone(), source: Source::Path(folder.clone()), read_only: false };
         let table = Rc::new(MountTable { mounts: vec![mount], ..MountTable::default() });
         for script in scripts {
-            if !self.has_room(&file) {
-                return;
-            }
             let here = script.site == ExecTarget::Here;
             if here && is_reported {
                 continue;
             }
-            let first = self.analysis.effects.len();
-            let found = Found {
-                path: file.clone(),
-                text: script.text,
+            self.enqueue(QueuedText {
                 language: script.language,
-                usage: Usage::Task,
-                input: CallInput::default(),
                 folder: Some(if here { folder.clone() } else { inside.clone() }),
-                assignments: Vec::new(),
                 place: (!here).then(|| Rc::clone(&table)),
-            };
-            self.read(effect.action, level, found);
-            self.report_gaps(true);
-            if !here {
-                self.keep_beyond(first);
-            }
+                counted: if here { Counted::All } else { Counted::BeyondContainer },
+                ..QueuedText::new(file.clone(), script.text, effect.action, self.level(&effect) + 1)
+            });
         }
     }
 }

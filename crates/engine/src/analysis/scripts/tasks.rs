@@ -1,11 +1,11 @@
 //! Commands of a task runner: the recipes of its file, of included files, and of the packages of a project.
 
-use super::{Found, ScriptResolver};
+use super::queue::QueuedText;
+use super::resolver::ScriptResolver;
 use crate::analysis::task_runners::{self, TaskFile};
-use crate::model::analysis::Usage;
 use crate::model::effect::Effect;
 use crate::model::path::{self, parent};
-use reflex_shell::{CallInput, Command, Language, Value, work};
+use reflex_shell::{CallInput, Command, Value, work};
 use std::collections::BTreeSet;
 
 /// Maximum number of files included in a makefile. Exceeding it is reported.
@@ -18,7 +18,8 @@ const MAX_PACKAGES: usize = 512;
 const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
 
 impl ScriptResolver<'_> {
-    pub(super) fn task(&self, effect: &Effect) -> Option<Found> {
+    /// Returns the recipes of the tasks that an effect runs.
+    pub(super) fn task(&self, effect: &Effect) -> Option<QueuedText> {
         let kind = TaskFile::named(&effect.flags)?;
         let folder = effect.folder.as_deref()?;
         let command = self.analysis.command(effect)?;
@@ -56,15 +57,13 @@ impl ScriptResolver<'_> {
         }
         let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
         let assignments = self.known(&command.assignments);
-        (!text.is_empty()).then_some(Found {
-            path,
-            text,
-            language: Language::Shell,
-            usage: Usage::Task,
-            input: CallInput { parameters, stdin: None },
-            folder: Some(folder),
+        let (folder, input) = (Some(folder), CallInput { parameters, stdin: None });
+        let (action, level) = (effect.action, self.level(effect) + 1);
+        (!text.is_empty()).then(|| QueuedText {
+            input,
+            folder,
             assignments,
-            place: None,
+            ..QueuedText::new(path, text, action, level)
         })
     }
 
