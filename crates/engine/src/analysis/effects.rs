@@ -19,7 +19,7 @@ pub(super) struct Ran<'a> {
     pub(super) folder: Option<&'a str>,
 }
 
-/// What is analyzed, and the means.
+/// The event to analyze, and the sources of the answers.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) event: &'a Event,

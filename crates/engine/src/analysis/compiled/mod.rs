@@ -2,7 +2,10 @@
 //! that they contain as plain strings. The result is a shell text, which is then judged like any other.
 
 mod calls;
+mod expressions;
+mod functions;
 mod reader;
+mod statements;
 mod tokens;
 mod values;
 

@@ -5,6 +5,7 @@
 mod finder;
 mod included;
 mod input;
+mod texts;
 
 pub use input::{ConfigInput, How};
 
