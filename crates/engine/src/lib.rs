@@ -61,8 +61,8 @@ pub use model::verdict::{Advice, AtStake, FollowUp, KeptCopy, RepositoryAtStake,
 pub use model::vouched::Vouched;
 pub use model::words::{WordList, Words};
 pub use model::world::{
-    Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Survey, Surveyed, Unreadable, Untracked,
-    World,
+    Age, Environment, Files, Git, GuardFiles, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath,
+    Session, Survey, Surveyed, Unreadable, Untracked, World,
 };
 pub use policy::{Authority, Layer, Policy, action_of};
 pub use reflex_shell as shell;

@@ -1,6 +1,6 @@
 //! What a hostile folder holds never hangs the guard, and what cannot be known is not guessed.
 
-use reflex_engine::{MAX_CONTENT, World};
+use reflex_engine::{Files, MAX_CONTENT};
 use reflex_host::LocalWorld;
 use std::fs;
 use std::os::unix::fs::symlink;

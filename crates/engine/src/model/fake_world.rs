@@ -6,7 +6,8 @@ use crate::model::latency::Tick;
 use crate::model::path::{absolute, is_within, parent};
 use crate::model::session::{SessionUsage, Step, Taint};
 use crate::model::world::{
-    Age, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Survey, Surveyed, Unreadable, Untracked, World,
+    Age, Environment, Files, Git, GuardFiles, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Session, Survey,
+    Surveyed, Unreadable, Untracked,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +107,7 @@ impl FakeWorld {
     }
 }
 
-impl World for FakeWorld {
+impl Files for FakeWorld {
     fn real(&self, path: &str, follow: bool) -> ResolvedPath {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let mut real = String::from("/");
@@ -190,43 +191,12 @@ impl World for FakeWorld {
         self.files.iter().any(|(file, text)| self.absolute_link(file) == real && text.len() > MAX_CONTENT)
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
-        self.variables.get(name).cloned()
+    fn has_one_of(&self, _folder: &str, _names: &[&str]) -> Known<bool> {
+        Some(true)
     }
+}
 
-    fn variables(&self) -> Vec<String> {
-        self.variables.keys().cloned().collect()
-    }
-
-    fn alias(&self, program: &str, name: &str) -> Option<String> {
-        let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
-        self.aliases.get(&key).cloned()
-    }
-
-    fn temporary(&self) -> Vec<String> {
-        ["/tmp", "/private/tmp", "/var/tmp", "/var/folders"].map(String::from).to_vec()
-    }
-
-    fn past(&self, _now: &Step) -> Vec<Step> {
-        self.past.clone()
-    }
-
-    fn guard(&self) -> Vec<String> {
-        self.guard.clone()
-    }
-
-    fn waiting(&self) -> Vec<String> {
-        self.waiting.clone()
-    }
-
-    fn is_guard_program(&self, _path: &str) -> bool {
-        false
-    }
-
-    fn program(&self, _name: &str) -> Option<String> {
-        None
-    }
-
+impl Git for FakeWorld {
     fn work_tree(&self, _path: &str) -> Option<String> {
         Some(self.workspace.clone())
     }
@@ -234,10 +204,6 @@ impl World for FakeWorld {
     fn unreadable(&self, path: &str, _look: Look) -> Option<Unreadable> {
         let reason = self.git.as_ref()?.unreadable.clone()?;
         self.relative(path).map(|_| Unreadable { reason, mend: "git status".into() })
-    }
-
-    fn has_one_of(&self, _folder: &str, _names: &[&str]) -> Known<bool> {
-        Some(true)
     }
 
     fn is_tracked(&self, path: &str) -> Known<bool> {
@@ -303,13 +269,19 @@ impl World for FakeWorld {
     fn protected(&self, _path: &str) -> Vec<String> {
         self.readable().map(|git| git.protected.clone()).unwrap_or_default()
     }
+}
 
-    fn clock(&self) -> Tick {
-        Tick::default()
+impl Session for FakeWorld {
+    fn past(&self, _now: &Step) -> Vec<Step> {
+        self.past.clone()
     }
 
     fn remnants(&self) -> Vec<Taint> {
         self.remnants.clone()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.waiting.clone()
     }
 
     fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
@@ -333,6 +305,43 @@ impl World for FakeWorld {
         let git = self.readable()?;
         let listed = git.untracked.iter().chain(&git.dirty).chain(&git.ignored).any(|name| name == relative);
         listed.then_some(Age { is_older: true, is_untouched: true })
+    }
+}
+
+impl GuardFiles for FakeWorld {
+    fn guard(&self) -> Vec<String> {
+        self.guard.clone()
+    }
+
+    fn is_guard_program(&self, _path: &str) -> bool {
+        false
+    }
+}
+
+impl Environment for FakeWorld {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn variables(&self) -> Vec<String> {
+        self.variables.keys().cloned().collect()
+    }
+
+    fn alias(&self, program: &str, name: &str) -> Option<String> {
+        let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
+        self.aliases.get(&key).cloned()
+    }
+
+    fn program(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn temporary(&self) -> Vec<String> {
+        ["/tmp", "/private/tmp", "/var/tmp", "/var/folders"].map(String::from).to_vec()
+    }
+
+    fn clock(&self) -> Tick {
+        Tick::default()
     }
 }
 

@@ -143,8 +143,8 @@ pub struct Age {
     pub is_untouched: bool,
 }
 
-/// The machine as facts. Paths are absolute. Answers are bounded; facts beyond the bounds are unknown.
-pub trait World {
+/// The files of the machine, without what git knows about them.
+pub trait Files {
     /// Resolves a path. With `follow`, a symlink as the last component is followed too.
     fn real(&self, path: &str, follow: bool) -> ResolvedPath;
     /// Returns the paths that match an absolute shell pattern; unknown if it takes too many to examine.
@@ -167,40 +167,17 @@ pub trait World {
     fn content_before(&self, path: &str) -> Option<String> {
         self.content(path)
     }
-    /// The value of an environment variable.
-    fn variable(&self, name: &str) -> Option<String>;
-    /// Returns the names of all environment variables, as far as they are known.
-    fn variables(&self) -> Vec<String> {
-        Vec::new()
-    }
-    /// Returns the definition of a user's alias: of a program (`git`), or of the shell if `program` is empty.
-    fn alias(&self, program: &str, name: &str) -> Option<String>;
-    /// Returns the folders for temporary files.
-    fn temporary(&self) -> Vec<String>;
-    /// Returns the earlier calls of the session, oldest first, if one of them relates to this one; else an empty list.
-    fn past(&self, now: &Step) -> Vec<Step>;
+    /// Whether the folder contains one of these names.
+    fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool>;
+}
 
-    /// Returns the files of the guard itself: its binary, configuration and state.
-    fn guard(&self) -> Vec<String>;
-    /// Returns the resolved paths of settings files with hook entries whose usual path is a symlink.
-    fn hook_files(&self) -> Vec<String> {
-        Vec::new()
-    }
-    /// Returns the ids of refused calls that wait for approval.
-    fn waiting(&self) -> Vec<String> {
-        Vec::new()
-    }
-    /// Whether the file is the guard's own program: the same file, or a copy of it.
-    fn is_guard_program(&self, path: &str) -> bool;
-    /// Returns the path of a program that is started by its bare name.
-    fn program(&self, name: &str) -> Option<String>;
+/// The git repositories of the machine.
+pub trait Git {
     /// Returns the root of the git work tree that contains the path.
     fn work_tree(&self, path: &str) -> Option<String>;
     /// Returns the defect of the repository that contains the path; `None` if it can be read or if the path is in no
     /// repository.
     fn unreadable(&self, path: &str, look: Look) -> Option<Unreadable>;
-    /// Whether the folder contains one of these names.
-    fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool>;
     /// Whether git tracks the path or a path below it.
     fn is_tracked(&self, path: &str) -> Known<bool>;
     /// Whether git ignores the path.
@@ -225,17 +202,62 @@ pub trait World {
     fn stashes(&self, path: &str) -> Known<usize>;
     /// Returns the branches that this repository protects in addition to the default ones.
     fn protected(&self, path: &str) -> Vec<String>;
-    /// Returns the current time for measurements; a clock that does not measure never advances.
-    fn clock(&self) -> Tick;
+}
+
+/// The session of the call: its earlier calls, and what they did to files.
+pub trait Session {
+    /// Returns the earlier calls of the session, oldest first, if one of them relates to this one; else an empty list.
+    fn past(&self, now: &Step) -> Vec<Step>;
     /// Returns the remnants of earlier calls of the session.
     fn remnants(&self) -> Vec<Taint>;
+    /// Returns the ids of refused calls that wait for approval.
+    fn waiting(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Returns the session's usage including this call, which starts these programs; queried only if a person set a
     /// budget.
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage;
-    /// Whether the file or folder was created in the session.
-    fn is_of_session(&self, path: &str) -> Known<bool>;
     /// Returns the files that calls of the session wrote, as far as their text shows it.
     fn written(&self) -> BTreeSet<String>;
+    /// Whether the file or folder was created in the session.
+    fn is_of_session(&self, path: &str) -> Known<bool>;
     /// Returns the age of the file relative to the session.
     fn age(&self, path: &str) -> Known<Age>;
 }
+
+/// The files of the guard, and those in which agents start it.
+pub trait GuardFiles {
+    /// Returns the files of the guard itself: its binary, configuration and state.
+    fn guard(&self) -> Vec<String>;
+    /// Returns the resolved paths of settings files with hook entries whose usual path is a symlink.
+    fn hook_files(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Whether the file is the guard's own program: the same file, or a copy of it.
+    fn is_guard_program(&self, path: &str) -> bool;
+}
+
+/// The programs of the machine, and their environment.
+pub trait Environment {
+    /// The value of an environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// Returns the names of all environment variables, as far as they are known.
+    fn variables(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Returns the definition of a user's alias: of a program (`git`), or of the shell if `program` is empty.
+    fn alias(&self, program: &str, name: &str) -> Option<String>;
+    /// Returns the path of a program that is started by its bare name.
+    fn program(&self, name: &str) -> Option<String>;
+    /// Returns the folders for temporary files.
+    fn temporary(&self) -> Vec<String>;
+    /// Returns the current time for measurements; a clock that does not measure never advances.
+    fn clock(&self) -> Tick;
+}
+
+/// The machine as facts. Paths are absolute. Answers are bounded; facts beyond the bounds are unknown.
+///
+/// Code that needs only one subject takes only that one: a `&dyn World` is also a `&dyn Git`.
+pub trait World: Files + Git + Session + GuardFiles + Environment {}
+
+impl<W: Files + Git + Session + GuardFiles + Environment> World for W {}

@@ -3,7 +3,7 @@
 use reflex_engine::loopbreaker::{Step, StepKind};
 use reflex_engine::shell::{Command, Reading};
 use reflex_engine::{
-    Action, Analysis, Effect, Event, Moment, Severity, Target, Untracked, Usage, World, absolute, is_within,
+    Action, Analysis, Effect, Event, Files, Git, Moment, Severity, Target, Untracked, Usage, World, absolute, is_within,
 };
 use serde_json::{Map, Value, json};
 
@@ -200,8 +200,8 @@ fn command(command: &Command, event: &Event) -> Value {
     })
 }
 
-fn effect(effect: &Effect, command: Option<usize>, event: &Event, world: &dyn World) -> Value {
-    let targets = effect.targets.iter().take(MAX_ITEMS).map(|one| target(one, event, world));
+fn effect(effect: &Effect, command: Option<usize>, event: &Event, files: &dyn Files) -> Value {
+    let targets = effect.targets.iter().take(MAX_ITEMS).map(|one| target(one, event, files));
     json!({
         "kind": effect.kind.name(), "targets": targets.collect::<Vec<_>>(), "flags": effect.flags,
         "argument": effect.argument.as_ref().map(reflex_engine::shell::Value::shown), "command": command,
@@ -209,9 +209,9 @@ fn effect(effect: &Effect, command: Option<usize>, event: &Event, world: &dyn Wo
     })
 }
 
-fn target(target: &Target, event: &Event, world: &dyn World) -> Value {
+fn target(target: &Target, event: &Event, files: &dyn Files) -> Value {
     let Some(path) = target.path() else { return json!({"text": target.value.shown(), "inside": false}) };
-    let real = world.real(path, false);
+    let real = files.real(path, false);
     let inside = is_within(&real.path, &event.workspace);
     json!({"text": target.value.shown(), "path": real.path, "inside": inside, "exists": real.exists})
 }
@@ -231,14 +231,14 @@ pub(crate) fn past(step: &Step) -> Value {
 }
 
 /// The repository of the call's working directory, as far as it can be read.
-pub(crate) fn git(event: &Event, world: &dyn World) -> Option<Value> {
-    let root = world.work_tree(&event.cwd)?;
-    let branch = world.branch(&event.cwd)?;
+pub(crate) fn git(event: &Event, git: &dyn Git) -> Option<Value> {
+    let root = git.work_tree(&event.cwd)?;
+    let branch = git.branch(&event.cwd)?;
     let first = |names: reflex_engine::Affected<reflex_engine::Names>| -> Vec<String> {
         names.known().map(|names| names.names.into_iter().take(MAX_FILES).collect()).unwrap_or_default()
     };
     Some(json!({
-        "root": root, "branch": branch, "protected": world.protected(&event.cwd),
-        "dirty": first(world.uncommitted(&root)), "untracked": first(world.untracked(&root, Untracked::Ordinary)),
+        "root": root, "branch": branch, "protected": git.protected(&event.cwd),
+        "dirty": first(git.uncommitted(&root)), "untracked": first(git.untracked(&root, Untracked::Ordinary)),
     }))
 }

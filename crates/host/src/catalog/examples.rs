@@ -9,7 +9,7 @@ use crate::config::judge::judge;
 use crate::system::fault::Fault;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
-use reflex_engine::{Event, FakeWorld, Judgement, Moment, World, absolute, fits};
+use reflex_engine::{Event, FakeWorld, Files, Judgement, Moment, absolute, fits};
 use reflex_script::schema::DECISIONS;
 use reflex_script::{Call, Chain, Handler, Limits, Machine, MachineError, ModuleDecision, Outcome};
 use serde_json::{Map, Value, json};

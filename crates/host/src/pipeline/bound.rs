@@ -11,7 +11,7 @@ use crate::system::hex;
 use crate::system::os::{self, Kind};
 use crate::system::random;
 use crate::world::LocalWorld;
-use reflex_engine::{ConfigInput, Event, How, Judgement, World, config_inputs, is_within};
+use reflex_engine::{ConfigInput, Environment, Event, Files, How, Judgement, config_inputs, is_within};
 use reflex_git::Repository;
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};

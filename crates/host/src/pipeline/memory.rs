@@ -11,7 +11,7 @@ use crate::system::{clock, hex};
 use crate::world::LocalWorld;
 use reflex_agents::{Delivery, MAX_REASONS};
 use reflex_engine::{
-    Action, Advice, Decision, DetectorName, EffectKind, Event, Judgement, Moment, Tier, Verdict, World,
+    Action, Advice, Decision, DetectorName, EffectKind, Event, Files, Judgement, Moment, Tier, Verdict,
 };
 use sha2::{Digest, Sha256};
 use similar::TextDiff;

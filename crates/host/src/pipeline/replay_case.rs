@@ -3,7 +3,7 @@
 use super::host::Host;
 use crate::store::redact::is_cut;
 use crate::world::LocalWorld;
-use reflex_engine::{Affected, Names, Untracked, World};
+use reflex_engine::{Affected, Git, Names, Untracked};
 use serde_json::{Map, Value, json};
 
 impl Host {

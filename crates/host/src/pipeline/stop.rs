@@ -13,8 +13,8 @@ use crate::store::session::{CallEnd, History};
 use crate::store::tasks::Declared;
 use crate::world::LocalWorld;
 use reflex_engine::{
-    Action, AgentPath, Decision, DetectorName, Engine, Event, Finding, Judgement, Moment, PolicyAction, Reason,
-    Severity, Untracked, World, plain_path,
+    Action, AgentPath, Decision, DetectorName, Engine, Event, Finding, Git, Judgement, Moment, PolicyAction, Reason,
+    Session, Severity, Untracked, plain_path,
 };
 use reflex_tables::{View, views};
 use serde_json::{Value, json};

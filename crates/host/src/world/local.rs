@@ -13,8 +13,8 @@ use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
-    Affected, Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Moment, Names, NamesOf, ResolvedPath, SessionUsage,
-    Survey, Taint, Tick, Unreadable, Untracked, World, fits, is_within, parent,
+    Affected, Age, Environment, Event, Files, Git, GuardFiles, Known, Look, MAX_CONTENT, MAX_LISTED, Moment, Names,
+    NamesOf, ResolvedPath, Session, SessionUsage, Survey, Taint, Tick, Unreadable, Untracked, fits, is_within, parent,
 };
 use reflex_git::{self, Fact, Ignored, Repository, Unknown};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -311,7 +311,7 @@ impl LocalWorld<'_> {
     }
 }
 
-impl World for LocalWorld<'_> {
+impl Files for LocalWorld<'_> {
     fn real(&self, path: &str, follow: bool) -> ResolvedPath {
         self.timed(|world| world.really(path, follow))
     }
@@ -359,57 +359,12 @@ impl World for LocalWorld<'_> {
         if self.ran { None } else { self.content(path) }
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
-        self.environment.get(name).cloned().or_else(|| self.context.environment().get(name))
+    fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {
+        self.timed(|_| Some(names.iter().any(|name| Path::new(folder).join(name).symlink_metadata().is_ok())))
     }
+}
 
-    fn variables(&self) -> Vec<String> {
-        self.environment.keys().cloned().chain(self.context.environment().names()).collect()
-    }
-
-    fn alias(&self, program: &str, name: &str) -> Option<String> {
-        self.timed(|world| match program {
-            "" => aliases::of_shell(world.home(), name),
-            "git" => world.repository_at(&world.workspace)?.alias(name),
-            _ => None,
-        })
-    }
-
-    fn temporary(&self) -> Vec<String> {
-        TEMPORARY.map(String::from).to_vec()
-    }
-
-    fn past(&self, now: &Step) -> Vec<Step> {
-        self.history().concerning(now)
-    }
-
-    fn guard(&self) -> Vec<String> {
-        // An agent may start this program through a symlink, which then belongs to the guard like its target.
-        let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
-        let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
-        let paths = self.binary().into_iter().chain(&self.guard).cloned();
-        paths.chain(link).chain(self.timed(|world| world.entries().programs.clone())).collect()
-    }
-
-    fn hook_files(&self) -> Vec<String> {
-        self.timed(|world| world.entries().linked_files.clone())
-    }
-
-    fn waiting(&self) -> Vec<String> {
-        self.timed(|world| world.session.map(|(store, _)| store.waiting()).unwrap_or_default())
-    }
-
-    fn is_guard_program(&self, path: &str) -> bool {
-        self.timed(|world| world.binary().is_some_and(|binary| is_same_program(Path::new(path), Path::new(binary))))
-    }
-
-    fn program(&self, name: &str) -> Option<String> {
-        let found = |folder: PathBuf| Some(folder.join(name)).filter(|file| file.is_file());
-        let all = self.context.environment().get_os("PATH")?;
-        let file = self.timed(|_| std::env::split_paths(&all).find_map(found))?;
-        Some(file.to_string_lossy().into_owned())
-    }
-
+impl Git for LocalWorld<'_> {
     fn work_tree(&self, path: &str) -> Option<String> {
         self.timed(|world| Some(world.repository_at(path)?.work_tree()?.to_string_lossy().into_owned()))
     }
@@ -430,10 +385,6 @@ impl World for LocalWorld<'_> {
         })
     }
 
-    fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {
-        self.timed(|_| Some(names.iter().any(|name| Path::new(folder).join(name).symlink_metadata().is_ok())))
-    }
-
     fn is_tracked(&self, path: &str) -> Known<bool> {
         self.timed(|world| match world.repository(path) {
             Some(repository) => repository.is_tracked(Path::new(path)).ok(),
@@ -448,35 +399,6 @@ impl World for LocalWorld<'_> {
             // Unreadable rules ignore nothing.
             Err(_) => Some(false),
         })
-    }
-
-    fn remnants(&self) -> Vec<Taint> {
-        self.session.map(|(store, key)| store.remnants(key)).unwrap_or_default()
-    }
-
-    fn is_of_session(&self, path: &str) -> Known<bool> {
-        self.is_made_since(path, os::created(Path::new(path))?)
-    }
-
-    fn written(&self) -> BTreeSet<String> {
-        let Some((store, key)) = self.session else { return BTreeSet::new() };
-        store.history(key).calls().flat_map(|call| call.files).map(|(path, _)| path).collect()
-    }
-
-    fn age(&self, path: &str) -> Known<Age> {
-        let begun = self.begun_at()?;
-        let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
-        let written = data.modified().ok()?;
-        let made = os::created(Path::new(path)).unwrap_or(written);
-        Some(Age { is_older: !self.is_made_since(path, made)?, is_untouched: written < begun })
-    }
-
-    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
-        let Some((spent, (store, key))) = self.spent.as_ref().zip(self.session) else {
-            return SessionUsage::default();
-        };
-        // A call that is judged again counts once.
-        *spent.get_or_init(|| store.spend(key, event, started))
     }
 
     fn uncommitted(&self, path: &str) -> Affected<Names> {
@@ -528,6 +450,92 @@ impl World for LocalWorld<'_> {
 
     fn protected(&self, path: &str) -> Vec<String> {
         self.timed(|world| world.repository_at(path)?.default_branch("origin")).into_iter().collect()
+    }
+}
+
+impl Session for LocalWorld<'_> {
+    fn past(&self, now: &Step) -> Vec<Step> {
+        self.history().concerning(now)
+    }
+
+    fn remnants(&self) -> Vec<Taint> {
+        self.session.map(|(store, key)| store.remnants(key)).unwrap_or_default()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.timed(|world| world.session.map(|(store, _)| store.waiting()).unwrap_or_default())
+    }
+
+    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
+        let Some((spent, (store, key))) = self.spent.as_ref().zip(self.session) else {
+            return SessionUsage::default();
+        };
+        // A call that is judged again counts once.
+        *spent.get_or_init(|| store.spend(key, event, started))
+    }
+
+    fn written(&self) -> BTreeSet<String> {
+        let Some((store, key)) = self.session else { return BTreeSet::new() };
+        store.history(key).calls().flat_map(|call| call.files).map(|(path, _)| path).collect()
+    }
+
+    fn is_of_session(&self, path: &str) -> Known<bool> {
+        self.is_made_since(path, os::created(Path::new(path))?)
+    }
+
+    fn age(&self, path: &str) -> Known<Age> {
+        let begun = self.begun_at()?;
+        let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let written = data.modified().ok()?;
+        let made = os::created(Path::new(path)).unwrap_or(written);
+        Some(Age { is_older: !self.is_made_since(path, made)?, is_untouched: written < begun })
+    }
+}
+
+impl GuardFiles for LocalWorld<'_> {
+    fn guard(&self) -> Vec<String> {
+        // An agent may start this program through a symlink, which then belongs to the guard like its target.
+        let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
+        let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
+        let paths = self.binary().into_iter().chain(&self.guard).cloned();
+        paths.chain(link).chain(self.timed(|world| world.entries().programs.clone())).collect()
+    }
+
+    fn hook_files(&self) -> Vec<String> {
+        self.timed(|world| world.entries().linked_files.clone())
+    }
+
+    fn is_guard_program(&self, path: &str) -> bool {
+        self.timed(|world| world.binary().is_some_and(|binary| is_same_program(Path::new(path), Path::new(binary))))
+    }
+}
+
+impl Environment for LocalWorld<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.environment.get(name).cloned().or_else(|| self.context.environment().get(name))
+    }
+
+    fn variables(&self) -> Vec<String> {
+        self.environment.keys().cloned().chain(self.context.environment().names()).collect()
+    }
+
+    fn alias(&self, program: &str, name: &str) -> Option<String> {
+        self.timed(|world| match program {
+            "" => aliases::of_shell(world.home(), name),
+            "git" => world.repository_at(&world.workspace)?.alias(name),
+            _ => None,
+        })
+    }
+
+    fn program(&self, name: &str) -> Option<String> {
+        let found = |folder: PathBuf| Some(folder.join(name)).filter(|file| file.is_file());
+        let all = self.context.environment().get_os("PATH")?;
+        let file = self.timed(|_| std::env::split_paths(&all).find_map(found))?;
+        Some(file.to_string_lossy().into_owned())
+    }
+
+    fn temporary(&self) -> Vec<String> {
+        TEMPORARY.map(String::from).to_vec()
     }
 
     fn clock(&self) -> Tick {

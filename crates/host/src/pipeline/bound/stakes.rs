@@ -6,7 +6,7 @@ use crate::system::hex;
 use crate::system::os;
 use crate::system::random;
 use reflex_engine::shell::ExecTarget;
-use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
+use reflex_engine::{Effect, EffectKind, Files, Judgement, Target};
 use reflex_git::{Ignored, Repository};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
