@@ -135,11 +135,11 @@ impl<'p> Engine<'p> {
         let mut watch = Stopwatch::new(world);
         let mut analysis = analyze(event, tables, world);
         if event.started.is_some() && leave_own(&mut analysis, tables) {
-            let mut saved = Facts::new(event, &analysis, tables, world).saved_shells().into_iter();
+            let mut saved = Facts::new(event, &analysis, tables, world).classes().saved_shells().into_iter();
             analysis.effects.retain(|_| !saved.next().unwrap_or_default());
             analysis.number();
         }
-        let below = Facts::new(event, &analysis, tables, world).files_below();
+        let below = Facts::new(event, &analysis, tables, world).trees().files_below();
         if !below.is_empty() {
             analysis.effects.extend(below);
             analysis.number();

@@ -343,11 +343,11 @@ fn override_of(layer: &Layer, id: &str) -> Option<Override<'static>> {
 fn covers(entry: Allowance<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let Some(action) = finding.action else { return false };
     // The person who allowed the command has not seen the content of a file that it runs.
-    let is_in_call = finding.effect.is_none_or(|effect| facts.is_in_call(effect));
-    let command = || facts.sole_command(action).filter(|_| is_in_call);
-    let has_text = |text: &str| facts.shell_text(action).is_some_and(|shell| shell.trim() == text.trim());
+    let is_in_call = finding.effect.is_none_or(|effect| facts.user().is_in_call(effect));
+    let command = || facts.user().sole_command(action).filter(|_| is_in_call);
+    let has_text = |text: &str| facts.user().shell_text(action).is_some_and(|shell| shell.trim() == text.trim());
     let fits = |pattern| command().is_some_and(|command| command_pattern::is(pattern, &excerpt::words(command)));
-    let lies_at = |patterns| finding.effect.is_some_and(|effect| facts.all_lie_at(effect, patterns));
+    let lies_at = |patterns| finding.effect.is_some_and(|effect| facts.user().all_lie_at(effect, patterns));
     let names_target = entry.command().is_some()
         || entry.glob().is_some()
         || [entry.argv(), entry.path(), entry.rule()].iter().any(|list| !list.is_absent());

@@ -1,6 +1,6 @@
 //! A repository that is made to hurt gives an answer or none, soon, and many questions get the answers of few.
 
-use reflex_engine::{Action, Affected, Decision, Event, Git, Names, Untracked};
+use reflex_engine::{Action, Affected, Decision, Event, Files, Git, Names, Untracked};
 use reflex_host::LocalWorld;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -21,7 +21,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     if budgets().all(|budget| budget.node().is_empty()) {
         return Vec::new();
     }
-    let spent = facts.world.spent(facts.event, &mut started(facts));
+    let spent = facts.call.world.spent(facts.event, &mut started(facts));
     // The lowest limit of all layers applies: a layer cannot raise another one's budget.
     let lowest = |limits: &mut dyn Iterator<Item = u32>| limits.filter(|limit| *limit > 0).min().map(u64::from);
     let counts = [

@@ -43,7 +43,7 @@ impl Seen<'_> {
     /// of its tool, and the targets of its commands' effects.
     pub fn paths(&self, action: usize) -> Vec<String> {
         let named = self.event.actions.get(action).and_then(Action::path).filter(|path| !path.text.is_empty());
-        let named = named.map(|path| self.facts.real_path(&absolute(&path.with_slashes(), &self.event.cwd)));
+        let named = named.map(|path| self.facts.call.real_path(&absolute(&path.with_slashes(), &self.event.cwd)));
         let mut paths: Vec<String> = named.into_iter().collect();
         for effect in self.analysis.effects.iter().filter(|effect| effect.action == action) {
             for target in effect.targets.iter().filter(|target| target.path().is_some()) {

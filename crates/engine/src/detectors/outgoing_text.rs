@@ -35,7 +35,7 @@ fn in_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let publishing = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(publishes);
     publishing.flat_map(files_of).flat_map(|name| {
         let path = path::absolute(&name, &facts.event.cwd);
-        let text = facts.world.content(&path).unwrap_or_default();
+        let text = facts.call.world.content(&path).unwrap_or_default();
         findings(&text, &format!("file:{name}"), facts.tables)
     })
 }

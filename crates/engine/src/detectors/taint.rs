@@ -61,7 +61,7 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Taint> {
             left.extend(dated(facts, effect));
         }
         if is(&[EffectKind::Link]) {
-            left.extend(facts.link(effect).map(|(path, from)| remnant(RemnantKind::Link, &path, &from)));
+            left.extend(facts.call.link(effect).map(|(path, from)| remnant(RemnantKind::Link, &path, &from)));
         }
         if left.len() >= MAX_REMNANTS {
             break;
@@ -92,8 +92,9 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let text = if let Action::Shell { command, .. } = action { command } else { action.content()? };
     let ends = |ch: char| ch.is_whitespace() || "\"'`;,&|<>()\\".contains(ch);
     let words = text.split(ends).map(|word| path::name_of(word.trim_matches(['/', '*', '!'])));
-    let is_built =
-        |name: &&str| !name.is_empty() && facts.is_named_like_made(&path::absolute(name, &facts.event.workspace));
+    let is_built = |name: &&str| {
+        !name.is_empty() && facts.builds().is_named_like_made(&path::absolute(name, &facts.event.workspace))
+    };
     let names: BTreeSet<&str> = words.filter(is_built).take(MAX_IGNORED).collect();
     let names: Vec<&str> = names.into_iter().collect();
     (!names.is_empty()).then(|| remnant(RemnantKind::Ignoring, file, &names.join(" ")))
@@ -103,7 +104,7 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
 fn moved(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let place = effect.targets.first().and_then(Target::path)?;
     let sources = aliases::moved(effect, facts.analysis).filter_map(Target::path);
-    let from = sources.take(MAX_REMNANTS).find(|source| facts.is_from_elsewhere(source))?;
+    let from = sources.take(MAX_REMNANTS).find(|source| facts.builds().is_from_elsewhere(source))?;
     Some(remnant(RemnantKind::Moved, place, from))
 }
 
@@ -217,7 +218,7 @@ fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
         }
         let mut values = Selector(entry.to()).values(invocation, &command.words);
         reflex_shell::narrow(entry.narrowing(), &mut values);
-        let paths = values.iter().filter_map(|value| facts.lexical(value, effect));
+        let paths = values.iter().filter_map(|value| facts.call.lexical(value, effect));
         left.extend(paths.map(|path| remnant(*kind, &path, from)));
     }
     left
@@ -237,7 +238,7 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint>
         "tar" => effect.flags.contains(&"directory").then(|| here.to_owned()),
         _ => command.invocation.as_ref().and_then(|invocation| {
             let values = Selector("option:directory").values(invocation, &command.words);
-            values.iter().find_map(|value| facts.lexical(value, effect))
+            values.iter().find_map(|value| facts.call.lexical(value, effect))
         }),
     };
     // Unpacking into the project does not make the project foreign.
@@ -254,7 +255,7 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint>
 fn archive(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<(String, String)> {
     let fetched = |path: &str| {
         let known =
-            left.iter().chain(facts.past()).find(|known| known.kind == RemnantKind::Fetched && known.path == path);
+            left.iter().chain(facts.call.past()).find(|known| known.kind == RemnantKind::Fetched && known.path == path);
         known.map(|known| (path.to_owned(), known.from.clone()))
     };
     // `tar` opens the archive before it changes to the folder.
@@ -304,10 +305,10 @@ fn origin(facts: &Facts<'_>, effect: &Effect, source: &Target) -> Option<(Remnan
     if FOLLOWED.iter().any(|class| facts.is(effect, source, class) == Ternary::Yes) {
         return Some((RemnantKind::Copy, path.to_owned()));
     }
-    let past = facts
-        .past()
-        .iter()
-        .find(|known| matches!(known.kind, RemnantKind::Copy | RemnantKind::Fetched) && is_within(path, &known.path))?;
+    let past =
+        facts.call.past().iter().find(|known| {
+            matches!(known.kind, RemnantKind::Copy | RemnantKind::Fetched) && is_within(path, &known.path)
+        })?;
     Some((past.kind, past.from.clone()))
 }
 

@@ -87,7 +87,7 @@ fn beyond(facts: &Facts<'_>, owner: &str, root: &str, scope: &[&str]) -> Option<
             let of_project =
                 ["inside", "workspace"].iter().any(|place| facts.is(effect, target, place) == Ternary::Yes);
             of_project
-                && !facts.lies_in_scope(effect, target, root, scope)
+                && !facts.user().lies_in_scope(effect, target, root, scope)
                 && facts.fact(effect, Some(target), Fact::Regenerable) != Ternary::Yes
         }
     };
@@ -162,7 +162,7 @@ pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'st
 fn is_about(effect: &Effect, facts: &Facts<'_>, class: &str) -> bool {
     let touches = |target: &&Target| facts.is(effect, target, class) == Ternary::Yes;
     effect.targets.iter().filter(touches).any(|target| {
-        let is_named = target.path().is_some_and(|path| facts.is_named_by(class, path));
+        let is_named = target.path().is_some_and(|path| facts.call.is_named_by(class, path));
         let is = |class: &&str| facts.is(effect, target, class) == Ternary::Yes;
         let is_by_product = facts.fact(effect, Some(target), Fact::Ignored) == Ternary::Yes
             && !["documents", "environment", "key-files", "data"].iter().any(is);

@@ -3,7 +3,10 @@
 //! A copy is all or nothing. An unknown target, a target that an earlier part of the call may create or change, or a
 //! place on another system is an obstacle; the call is then asked about as if no copy were possible.
 
-use super::cache::{Facts, Pattern};
+use super::call::Call;
+use super::git::GitFacts;
+use super::meaning::Pattern;
+use super::replaced::LossFacts;
 use crate::model::affected::Affected;
 use crate::model::analysis::{Script, Starter, Usage};
 use crate::model::effect::{Effect, EffectKind, Target};
@@ -42,7 +45,15 @@ enum Keeping {
     Repository,
 }
 
-impl Facts<'_> {
+/// The data that a copy must cover.
+#[derive(Clone, Copy)]
+pub(crate) struct StakeFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    pub(super) git: GitFacts<'f>,
+    pub(super) losses: LossFacts<'f>,
+}
+
+impl StakeFacts<'_> {
     /// Whether the loss that a finding reports can be copied first.
     pub(crate) fn can_be_kept(&self, finding: &Finding) -> bool {
         self.keeping(finding).is_some()
@@ -54,8 +65,8 @@ impl Facts<'_> {
     }
 
     fn undo(&self, finding: &Finding) -> Option<&str> {
-        let effect = self.analysis.effects.get(finding.effect?)?;
-        let rules = self.tables.library().triggers().get(effect.kind.name());
+        let effect = self.call.analysis.effects.get(finding.effect?)?;
+        let rules = self.call.tables.library().triggers().get(effect.kind.name());
         let rule = rules.iter().find(|rule| rule.id() == finding.id)?;
         Some(rule.undo())
     }
@@ -72,7 +83,7 @@ impl Facts<'_> {
     pub(crate) fn at_stake<'f>(&self, findings: impl Iterator<Item = &'f Finding>) -> AtStake {
         let mut at_stake = AtStake::default();
         for finding in findings {
-            let effect = finding.effect.and_then(|index| self.analysis.effects.get(index));
+            let effect = finding.effect.and_then(|index| self.call.analysis.effects.get(index));
             let (Some(effect), Some(keeping)) = (effect, self.keeping(finding)) else { continue };
             at_stake.is_elsewhere |= effect.site != ExecTarget::Here;
             if let Err(obstacle) = self.stake(effect, keeping, &mut at_stake) {
@@ -117,7 +128,7 @@ impl Facts<'_> {
             Ordering::Equal => self.precedes(action, one, chain),
             Ordering::Greater => false,
         };
-        let opaque = self.analysis.effects.iter().filter(|other| other.kind.is_opaque());
+        let opaque = self.call.analysis.effects.iter().filter(|other| other.kind.is_opaque());
         let unknown = |reading: &'_ Reading| -> Vec<CommandId> {
             let commands = reading.commands.iter().enumerate();
             commands.filter(|(_, command)| is_unknown(command, keeping)).map(|(id, _)| id).collect()
@@ -129,9 +140,10 @@ impl Facts<'_> {
             let unclear = script.unclear.iter().copied().chain(unknown(&script.reading).into_iter().map(Some));
             unclear.map(|command| Starter { script: Some(index), command }).any(|one| precedes(script.action, one))
         };
-        let scripts = self.analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written);
+        let scripts =
+            self.call.analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written);
         opaque.map(|other| (other.action, place_of(other))).any(|(action, one)| precedes(action, one))
-            || self.analysis.readings.iter().enumerate().any(of_action)
+            || self.call.analysis.readings.iter().enumerate().any(of_action)
             || scripts.clone().any(of_script)
     }
 
@@ -140,7 +152,7 @@ impl Facts<'_> {
     fn starts(&self, mut place: Starter) -> Option<Vec<Starter>> {
         let mut starts = vec![place];
         while let Some(script) = place.script {
-            place = self.analysis.scripts.get(script)?.starter?;
+            place = self.call.analysis.scripts.get(script)?.starter?;
             starts.push(place);
         }
         Some(starts)
@@ -155,7 +167,8 @@ impl Facts<'_> {
             Some((depth, one.command?, at, chain.get(at)?.command?))
         });
         let Some((depth, one, at, other_command)) = common else { return true };
-        let Some(reading) = chain.get(at).and_then(|starter| self.analysis.reading_of(action, starter.script)) else {
+        let Some(reading) = chain.get(at).and_then(|starter| self.call.analysis.reading_of(action, starter.script))
+        else {
             return true;
         };
         let parent = |id: CommandId| reading.commands.get(id)?.parent;
@@ -174,8 +187,8 @@ impl Facts<'_> {
         for target in &effect.targets {
             for path in self.paths_of(effect, target).known().ok_or(Obstacle::UnknownFiles)? {
                 plain(&path)?;
-                let exists = self.world.real(&path, false).exists;
-                if exists.ok_or(Obstacle::UnknownFiles)? && self.is_regenerable(&path) != Ternary::Yes {
+                let exists = self.call.world.real(&path, false).exists;
+                if exists.ok_or(Obstacle::UnknownFiles)? && self.git.builds.is_regenerable(&path) != Ternary::Yes {
                     let is_database = effect.flags.contains(&"database");
                     let journals = JOURNALS.iter().filter(|_| is_database).map(|ending| format!("{path}{ending}"));
                     into.companions.extend(journals);
@@ -185,7 +198,7 @@ impl Facts<'_> {
         }
         // Both also change the index, and restoring only the files would leave it changed.
         let is_indexed = |command: &Command| command.name == "git" && matches!(subcommand(command), Some("mv" | "rm"));
-        if self.analysis.command(effect).is_some_and(is_indexed) {
+        if self.call.analysis.command(effect).is_some_and(is_indexed) {
             let folder = self.repository_here(effect)?;
             if !into.repositories.iter().any(|known| known.folder == folder) {
                 into.repositories.push(RepositoryAtStake { folder, ..RepositoryAtStake::default() });
@@ -200,33 +213,34 @@ impl Facts<'_> {
             return Affected::Unknown;
         }
         if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate | EffectKind::Edit) {
-            let written = match self.written(effect, target) {
-                Affected::Unknown => match self.replaceable(effect, target).known() {
+            let written = match self.losses.written(effect, target) {
+                Affected::Unknown => match self.losses.replaceable(effect, target).known() {
                     Some(found) if !found.more => found.names,
                     Some(_) | None => return Affected::Unknown,
                 },
                 written @ (Affected::Nothing | Affected::These(_)) => written.known().unwrap_or_default(),
             };
             // A name with an unknown part does not identify a file.
-            let is_name =
-                |path: &String| !path.contains(['*', '?', '[']) || self.world.real(path, false).exists == Some(true);
-            let all = written.into_iter().chain(self.buried(effect)).collect::<Vec<_>>();
+            let is_name = |path: &String| {
+                !path.contains(['*', '?', '[']) || self.call.world.real(path, false).exists == Some(true)
+            };
+            let all = written.into_iter().chain(self.losses.copies.buried(effect)).collect::<Vec<_>>();
             return Some(all).filter(|paths| paths.iter().all(is_name)).into();
         }
         if effect.kind == EffectKind::Move && target.is_pattern() && !self.changes_patterns() {
-            return self.matched(target);
+            return self.losses.copies.matched(target);
         }
-        let seen = self.seen(effect, target);
+        let seen = self.call.seen(effect, target);
         match &seen.pattern {
             // The matches are uncertain for a recursive pattern, and if the call changes the shell's pattern rules.
             Some(Pattern::Written(pattern)) if pattern.contains("**") || self.changes_patterns() => Affected::Unknown,
-            Some(Pattern::Written(pattern)) => self.world.expand(pattern),
+            Some(Pattern::Written(pattern)) => self.call.world.expand(pattern),
             Some(Pattern::Tree(_)) | None => vec![seen.real.path.clone()].into(),
         }
     }
 
     fn changes_patterns(&self) -> bool {
-        let mut commands = self.analysis.texts_that_run().flat_map(|reading| &reading.commands);
+        let mut commands = self.call.analysis.texts_that_run().flat_map(|reading| &reading.commands);
         commands.any(|command| matches!(command.name.as_str(), "shopt" | "setopt" | "unsetopt" | "emulate"))
     }
 
@@ -235,7 +249,7 @@ impl Facts<'_> {
         for target in effect.targets.iter().filter(|target| target.path().is_some()) {
             files.extend(self.work_of(effect, target)?);
         }
-        if self.set_of_folders(effect).is_none() {
+        if self.git.set_of_folders(effect).is_none() {
             return self.stake_work_tree(effect, self.repository_here(effect)?, files, into);
         }
         for folder in self.repositories_of_set(effect)? {
@@ -258,7 +272,7 @@ impl Facts<'_> {
         let moves = self.moves_head(&folder);
         if moves {
             // Another commit may contain files of the same name, and a stash or the index may include them.
-            files.extend(self.paths(self.world.untracked(&folder, Untracked::Ignored))?);
+            files.extend(self.paths(self.call.world.untracked(&folder, Untracked::Ignored))?);
         }
         let cleans = effect.kind == EffectKind::DiscardUntracked;
         let leaves = match effect.kind == EffectKind::DiscardChanges {
@@ -283,9 +297,12 @@ impl Facts<'_> {
         self.own_git(effect)?;
         let mut found = BTreeSet::new();
         for target in effect.targets.iter().filter(|target| target.path().is_some()) {
-            let paths =
-                self.discarded_at(effect, target, &self.real(effect, target)).known().ok_or(Obstacle::UnknownWork)?;
-            found.extend(paths.iter().filter_map(|path| self.world.work_tree(path)));
+            let paths = self
+                .git
+                .discarded_at(effect, target, &self.call.real(effect, target))
+                .known()
+                .ok_or(Obstacle::UnknownWork)?;
+            found.extend(paths.iter().filter_map(|path| self.call.world.work_tree(path)));
         }
         if found.is_empty() { Err(Obstacle::UnknownWork) } else { Ok(found) }
     }
@@ -293,7 +310,7 @@ impl Facts<'_> {
     /// Returns the git command of an effect, unless it concerns another work tree than that of its folder.
     fn own_git(&self, effect: &Effect) -> Result<&Command, Obstacle> {
         let command =
-            self.analysis.command(effect).filter(|command| command.name == "git").ok_or(Obstacle::UnknownWork)?;
+            self.call.analysis.command(effect).filter(|command| command.name == "git").ok_or(Obstacle::UnknownWork)?;
         let places = ["git-dir", "work-tree", "submodules", "submodule", "pointer"];
         if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
             return Err(Obstacle::OtherWorkTree);
@@ -308,9 +325,9 @@ impl Facts<'_> {
         // With `-C`, the work tree is that of the target.
         let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
         match effect.targets.iter().find_map(Target::path) {
-            Some(target) if is_named => self.world.work_tree(target).ok_or(Obstacle::UnknownWork),
+            Some(target) if is_named => self.call.world.work_tree(target).ok_or(Obstacle::UnknownWork),
             None if is_named => Err(Obstacle::OtherWorkTree),
-            _ => self.world.work_tree(&folder).ok_or(Obstacle::UnknownWork),
+            _ => self.call.world.work_tree(&folder).ok_or(Obstacle::UnknownWork),
         }
     }
 
@@ -321,11 +338,11 @@ impl Facts<'_> {
             return Ok(Vec::new());
         }
         let names = |path: &str| match cleans {
-            true => self.world.untracked(path, super::git::untracked_kind(effect)),
-            false => self.uncommitted(effect, path),
+            true => self.call.world.untracked(path, super::git::untracked_kind(effect)),
+            false => self.git.uncommitted(effect, path),
         };
-        let paths = self.discarded_at(effect, target, &self.real(effect, target));
-        self.paths(self.in_each(paths, &names))
+        let paths = self.git.discarded_at(effect, target, &self.call.real(effect, target));
+        self.paths(self.git.in_each(paths, &names))
     }
 
     /// Returns the paths of files of a work tree, except those that a build recreates.
@@ -334,8 +351,8 @@ impl Facts<'_> {
         if more || count != names.len() {
             return Err(Obstacle::TooManyListed(count));
         }
-        let paths = names.iter().map(|name| path::absolute(name, &self.event.workspace));
-        let lasting: Vec<String> = paths.filter(|path| self.is_regenerable(path) != Ternary::Yes).collect();
+        let paths = names.iter().map(|name| path::absolute(name, &self.call.event.workspace));
+        let lasting: Vec<String> = paths.filter(|path| self.git.builds.is_regenerable(path) != Ternary::Yes).collect();
         lasting.iter().try_for_each(|path| plain(path))?;
         Ok(lasting)
     }
@@ -344,7 +361,7 @@ impl Facts<'_> {
     fn sets_git(&self) -> bool {
         let is_named = |(name, _): &(String, Value)| name.starts_with("GIT_");
         let is_set = |word: &Value| word.literal().is_none_or(|word| word.to_ascii_lowercase().starts_with("core."));
-        let mut settings = self.analysis.texts_that_run().flat_map(|reading| &reading.settings);
+        let mut settings = self.call.analysis.texts_that_run().flat_map(|reading| &reading.settings);
         settings.any(|setting| setting.name.starts_with("GIT_"))
             || self.git_commands().any(|command| {
                 let pairs = command.words.iter().zip(command.words.iter().skip(1));
@@ -376,7 +393,7 @@ impl Facts<'_> {
         let words = invocation.operands.iter().filter_map(|index| command.words.get(*index));
         let mut other = words.map(|word| match word.literal().as_deref() {
             Some("HEAD" | "@" | ".") => false,
-            Some(word) => self.world.names_commit(folder, word) != Some(false),
+            Some(word) => self.call.world.names_commit(folder, word) != Some(false),
             None => true,
         });
         let stays = matches!(subcommand(command), Some("stash" | "branch" | "clean" | "update-ref"));
@@ -384,24 +401,30 @@ impl Facts<'_> {
     }
 
     fn git_commands(&self) -> impl Iterator<Item = &Command> {
-        self.analysis.texts_that_run().flat_map(|reading| &reading.commands).filter(|command| command.name == "git")
+        self.call
+            .analysis
+            .texts_that_run()
+            .flat_map(|reading| &reading.commands)
+            .filter(|command| command.name == "git")
     }
 
     /// Adds the files that the call moves. They are not lost, but they may replace a copied file, and restoring that
     /// one would lose them.
     fn moved_along(&self, at_stake: &mut AtStake) {
-        let moved = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Move);
+        let moved = self.call.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Move);
         let here = moved.filter(|effect| effect.site == ExecTarget::Here && self.starts(place_of(effect)).is_some());
         for (effect, target) in here.flat_map(|effect| effect.targets.iter().map(move |target| (effect, target))) {
             let Some(paths) = self.paths_of(effect, target).known() else {
                 // A moved file that nothing else touches is still there, and a restoration keeps what it replaces.
-                if self.analysis.effects.iter().any(removes) {
+                if self.call.analysis.effects.iter().any(removes) {
                     at_stake.obstacle.get_or_insert(Obstacle::UnknownMoves);
                     return;
                 }
                 continue;
             };
-            at_stake.paths.extend(paths.into_iter().filter(|path| self.world.real(path, false).exists == Some(true)));
+            at_stake
+                .paths
+                .extend(paths.into_iter().filter(|path| self.call.world.real(path, false).exists == Some(true)));
         }
     }
 }

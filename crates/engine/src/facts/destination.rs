@@ -1,7 +1,8 @@
 //! The destination of an effect's command: production, this machine, or another.
 
-use super::cache::Facts;
-use crate::facts::connection::{self, Pointed};
+use super::call::Call;
+use super::connection::{self, Pointed};
+use super::memo::Memo;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::Action;
 use crate::text::sql;
@@ -12,18 +13,26 @@ use std::rc::Rc;
 /// Maximum number of nested commands whose settings are examined.
 const MAX_WRAPPERS: usize = 16;
 
-impl Facts<'_> {
+/// The destinations of commands.
+#[derive(Clone, Copy)]
+pub(crate) struct ConnectionFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    /// The destination of each effect's command.
+    pub(super) pointed: &'f Memo<Pointed>,
+}
+
+impl ConnectionFacts<'_> {
     /// Returns the known destination of the effect's command.
     pub(crate) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
         self.pointed.get(effect.id, || Rc::new(self.find_pointed(effect)))
     }
 
-    pub(super) fn find_pointed(&self, effect: &Effect) -> Pointed {
-        let Some(reading) = self.analysis.reading(effect) else { return Pointed::default() };
+    fn find_pointed(&self, effect: &Effect) -> Pointed {
+        let Some(reading) = self.call.analysis.reading(effect) else { return Pointed::default() };
         let command = |id: Option<usize>| reading.commands.get(id?);
         let commands: Vec<_> =
             std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MAX_WRAPPERS).collect();
-        let effects = &self.analysis.effects;
+        let effects = &self.call.analysis.effects;
         let at = effect.id.index().unwrap_or(effects.len());
         // Effects that set variables come after those of the commands, in an order of their own.
         let sets = |other: &&Effect| {
@@ -33,15 +42,16 @@ impl Facts<'_> {
         };
         let (earlier, later) = effects.split_at_checked(at).unwrap_or((effects, &[]));
         let before = earlier.iter().chain(later.iter().filter(sets)).take(connection::MAX_EFFECTS + 1).collect();
-        let is_test = |text: &str| self.in_class("test-name", text);
-        let text = connection::Text { event: self.event, world: self.world, before, is_test: &is_test };
+        let is_test = |text: &str| self.call.in_class("test-name", text);
+        let text = connection::Text { event: self.call.event, world: self.call.world, before, is_test: &is_test };
         let mut pointed = text.pointed(effect.site, &commands);
         pointed.names.extend(statement(effect).into_iter().flat_map(|text| sql::dropped_databases(&text)));
         pointed
     }
 
-    pub(super) fn is_production(&self, pointed: &Pointed) -> bool {
-        self.in_production(pointed).is_some()
+    /// Whether the command acts on production.
+    pub(super) fn is_production(&self, effect: &Effect) -> bool {
+        self.in_production(&self.pointed(effect)).is_some()
     }
 
     /// Returns the host, database or namespace that identifies the destination as production.
@@ -50,7 +60,8 @@ impl Facts<'_> {
     }
 
     fn in_production<'p>(&self, pointed: &'p Pointed) -> Option<&'p String> {
-        let is_production = |name: &&String| name.split(['/', ':']).any(|part| self.in_class("production-name", part));
+        let is_production =
+            |name: &&String| name.split(['/', ':']).any(|part| self.call.in_class("production-name", part));
         pointed.hosts.iter().chain(&pointed.names).find(is_production)
     }
 
@@ -60,11 +71,13 @@ impl Facts<'_> {
         // A variable may select another server or another program.
         let sets = |other: &Effect| other.kind == EffectKind::SetVariable && other.action == effect.action;
         let is_plain = effect.site == ExecTarget::Here && effect.script.is_none() && pointed.hosts.is_empty();
-        if !is_plain || self.analysis.effects.iter().any(sets) {
+        if !is_plain || self.call.analysis.effects.iter().any(sets) {
             return false;
         }
-        let Some(reading) = self.analysis.reading(effect) else { return false };
-        let Some(Action::Shell { command: text, .. }) = self.event.actions.get(effect.action) else { return false };
+        let Some(reading) = self.call.analysis.reading(effect) else { return false };
+        let Some(Action::Shell { command: text, .. }) = self.call.event.actions.get(effect.action) else {
+            return false;
+        };
         let sql_text = self.statement_in_word(effect).unwrap_or_default();
         let statement = sql::dropped_databases(&sql_text);
         let of_targets = || effect.targets.iter().map(|target| target.value.shown().to_lowercase()).collect();
@@ -108,7 +121,7 @@ impl Facts<'_> {
                         && effect.kind == EffectKind::Sql
                 };
                 // For several statements, a client's exit status reflects only the last one.
-                let mut effects = self.analysis.effects.iter().filter(of_command);
+                let mut effects = self.call.analysis.effects.iter().filter(of_command);
                 let only = effects.next().filter(|_| effects.next().is_none());
                 let text = only.and_then(|effect| self.statement_in_word(effect)).unwrap_or_default();
                 sql::created_databases(&text)
@@ -120,7 +133,7 @@ impl Facts<'_> {
     /// error in a file or in its standard input.
     fn statement_in_word(&self, effect: &Effect) -> Option<String> {
         let text = statement(effect)?;
-        let command = self.analysis.command(effect)?;
+        let command = self.call.analysis.command(effect)?;
         let is_word = command.words.iter().any(|word| word.literal().is_some_and(|word| word.ends_with(&*text)));
         is_word.then(|| text.to_lowercase())
     }
@@ -132,15 +145,15 @@ impl Facts<'_> {
     /// disposable.
     pub(super) fn is_local(&self, effect: &Effect) -> bool {
         let pointed = self.pointed(effect);
-        let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
-        if !here || pointed.unclear || self.is_production(&pointed) {
+        let here = pointed.hosts.iter().all(|name| self.call.in_class("local-name", name));
+        if !here || pointed.unclear || self.in_production(&pointed).is_some() {
             return false;
         }
         if self.is_made_before(effect, &pointed) {
             return true;
         }
         let statement = statement(effect).map(|text| sql::dropped_databases(&text)).unwrap_or_default();
-        let is = |name: &String| self.in_class("test-name", name);
+        let is = |name: &String| self.call.in_class("test-name", name);
         let is_test = || match statement.as_slice() {
             [] => pointed.hosts.iter().chain(&pointed.names).any(is),
             dropped => dropped.iter().all(is),

@@ -1,141 +1,194 @@
-//! Maps each fact to its query.
+//! Maps each fact to the source that answers it: the top of the facts.
 
-use super::cache::{Facts, truth};
-use super::git::untracked_kind;
-use super::replaced::Lost;
-use crate::facts::fact::Fact;
-use crate::facts::switches::Change;
-use crate::model::effect::{Effect, EffectKind, Id, Target};
-use crate::model::session::RemnantKind;
+use super::at_stake::StakeFacts;
+use super::cache::Facts;
+use super::classes::ClassFacts;
+use super::destination::ConnectionFacts;
+use super::fact::Fact;
+use super::git::{FileTarget, GitFacts};
+use super::guard::GuardFacts;
+use super::guard_writes::GuardWriteFacts;
+use super::hooks::SettingsFacts;
+use super::landed::CopyFacts;
+use super::listed::PackageFacts;
+use super::programs::ProgramFacts;
+use super::regenerable::BuildFacts;
+use super::replaced::{LossFacts, Lost};
+use super::session::SessionFacts;
+use super::switches::Change;
+use super::user_facts::UserFacts;
+use super::writes_below::TreeFacts;
+use crate::model::effect::{Effect, Target};
+use crate::model::finding::Finding;
 use crate::model::truth::Ternary;
-use crate::model::world::Untracked;
+use crate::model::verdict::AtStake;
+use crate::model::world::ResolvedPath;
 
-/// Maximum number of queries that are listed; a call may have tens of thousands of targets.
-const MAX_ASKED: usize = 1000;
+/// The sources. A source gets those that it calls.
+impl Facts<'_> {
+    pub(crate) fn session(&self) -> SessionFacts<'_> {
+        SessionFacts { call: &self.call }
+    }
+
+    pub(crate) fn builds(&self) -> BuildFacts<'_> {
+        BuildFacts { call: &self.call, memo: &self.builds }
+    }
+
+    pub(crate) fn connections(&self) -> ConnectionFacts<'_> {
+        ConnectionFacts { call: &self.call, pointed: &self.pointed }
+    }
+
+    pub(crate) fn trees(&self) -> TreeFacts<'_> {
+        TreeFacts { call: &self.call, copies: self.copies() }
+    }
+
+    pub(crate) fn git(&self) -> GitFacts<'_> {
+        GitFacts { call: &self.call, builds: self.builds() }
+    }
+
+    pub(crate) fn classes(&self) -> ClassFacts<'_> {
+        ClassFacts { call: &self.call, guard: self.guard(), generated: &self.generated }
+    }
+
+    /// The facts for the rules and policies that people write.
+    pub(crate) fn user(&self) -> UserFacts<'_> {
+        UserFacts { call: &self.call }
+    }
+
+    fn copies(&self) -> CopyFacts<'_> {
+        CopyFacts { call: &self.call, buried: &self.buried }
+    }
+
+    fn guard(&self) -> GuardFacts<'_> {
+        GuardFacts { call: &self.call }
+    }
+
+    fn guard_writes(&self) -> GuardWriteFacts<'_> {
+        GuardWriteFacts { call: &self.call, guard: self.guard(), trees: self.trees(), session: self.session() }
+    }
+
+    fn programs(&self) -> ProgramFacts<'_> {
+        ProgramFacts { call: &self.call, session: self.session(), builds: self.builds() }
+    }
+
+    fn packages(&self) -> PackageFacts<'_> {
+        PackageFacts { call: &self.call }
+    }
+
+    fn settings(&self) -> SettingsFacts<'_> {
+        SettingsFacts { call: &self.call, git: self.git() }
+    }
+
+    fn losses(&self) -> LossFacts<'_> {
+        LossFacts {
+            call: &self.call,
+            session: self.session(),
+            builds: self.builds(),
+            copies: self.copies(),
+            trees: self.trees(),
+        }
+    }
+
+    fn stakes(&self) -> StakeFacts<'_> {
+        StakeFacts { call: &self.call, git: self.git(), losses: self.losses() }
+    }
+}
 
 impl Facts<'_> {
     /// Returns the value of a fact about the target, or about the effect without a target.
     pub fn fact(&self, effect: &Effect, target: Option<&Target>, fact: Fact) -> Ternary {
         let truth = self.ask(effect, target, fact);
-        if self.asked.borrow().lines.len() >= MAX_ASKED {
-            return truth;
-        }
-        let id = target.map_or(Id::default(), |target| target.id);
-        if self.recorded.borrow_mut().insert((fact, id)) {
-            let about = target.map_or(String::new(), |target| format!(" {}", target.shown()));
-            let line = format!("{}{about}: {}", fact.name(), truth.name());
-            let mut asked = self.asked.borrow_mut();
-            if asked.known.insert(line.clone()) {
-                asked.lines.push(line);
-            }
-        }
+        self.record(fact, target, truth);
         truth
     }
 
-    pub(super) fn ask(&self, effect: &Effect, target: Option<&Target>, fact: Fact) -> Ternary {
-        let folder = self.folder_of(effect, target);
+    fn ask(&self, effect: &Effect, target: Option<&Target>, fact: Fact) -> Ternary {
+        let of_file = |answer: &dyn Fn(&FileTarget<'_>) -> Ternary| self.of_file(effect, target, answer);
         match fact {
-            Fact::Stashes if self.stashes_first() => Ternary::Yes,
-            Fact::Stashes => truth(self.world.stashes(&folder).map(|count| count > 0)),
-            Fact::Unreadable => self.is_unreadable(effect, target),
-            Fact::ProtectedBranch => self.is_protected(&folder, target),
-            Fact::Production => Ternary::from(self.is_production(&self.pointed(effect))),
-            Fact::Local => Ternary::from(self.is_local(effect)),
-            Fact::Unmerged => self.is_unmerged(effect, &folder, target),
-            Fact::Fetched => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
-            Fact::InjectionSeen => Ternary::from(self.is_tainted()),
-            Fact::WritesGuard => {
-                Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Yes))
-            }
-            Fact::MayWriteGuard => {
-                Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Unknown))
-            }
-            Fact::GivenGuard => Ternary::from(target.is_some_and(|target| self.is_given_guard(effect, target))),
-            Fact::HooksOff => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
-            Fact::GuardPutAway => target.map_or(Ternary::Unknown, |target| self.puts_guard_away(effect, target)),
-            Fact::HooksKept => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
-            Fact::AgentVariable => Ternary::from(self.takes_mark_off(effect, target)),
-            Fact::ReachesUnread => Ternary::from(self.reaches_unread(effect)),
-            Fact::WebFramework => Ternary::from(self.is_web_framework(effect)),
-            Fact::Listed => self.is_listed(effect, target),
-            Fact::SecretSeen => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
-            Fact::Exists
-            | Fact::Unseen
-            | Fact::Tracked
-            | Fact::Ignored
-            | Fact::NewSecret
-            | Fact::Regenerable
-            | Fact::Uncommitted
-            | Fact::Untracked
-            | Fact::IgnoredData
-            | Fact::FromBefore
-            | Fact::ReplacesData
-            | Fact::ReplacesWork
-            | Fact::ChangesWork
-            | Fact::OnlyCopy => match target.filter(|target| target.path().is_some()) {
-                Some(target) => self.file_fact(effect, target, fact),
-                None => Ternary::Unknown,
-            },
+            // The session.
+            Fact::InjectionSeen => Ternary::from(self.call.is_tainted()),
+            Fact::SecretSeen => Ternary::from(self.session().has_shown_secret()),
+            Fact::Fetched => Ternary::from(self.session().was_fetched(effect, target)),
+            Fact::FromBefore => of_file(&|file| Ternary::from(self.session().is_from_before(file.path()))),
+            // The file itself.
+            Fact::Exists => of_file(&|file| Ternary::from(file.real().exists)),
+            Fact::Unseen => of_file(&|file| Ternary::from(file.real().exists.is_none())),
+            Fact::Regenerable => of_file(&|file| self.builds().is_regenerable(file.path())),
+            // The repository.
+            Fact::Tracked => of_file(&|file| Ternary::from(self.call.world.is_tracked(file.path()))),
+            Fact::Ignored => of_file(&|file| Ternary::from(self.call.world.is_ignored(file.path()))),
+            Fact::NewSecret => of_file(&|file| self.are_lost(self.git().new_secrets(file))),
+            Fact::Uncommitted => of_file(&|file| self.are_lost(self.git().uncommitted_changes(file))),
+            Fact::Untracked => of_file(&|file| self.are_lost(self.git().untracked_files(file))),
+            Fact::IgnoredData => of_file(&|file| self.are_lost(self.git().ignored_files(file))),
+            Fact::Unmerged => self.are_lost(self.git().lost_commits(effect, target)),
+            Fact::Unreadable => self.is_defect(self.git().unreadable(effect, target)),
+            Fact::Stashes => self.git().has_stashes(effect, target),
+            Fact::ProtectedBranch => self.git().is_protected(effect, target),
+            // Content without another copy.
+            Fact::ReplacesData => of_file(&|file| self.are_lost(self.losses().replaced(file, Lost::Data))),
+            Fact::ReplacesWork => of_file(&|file| self.are_lost(self.losses().replaced(file, Lost::Work))),
+            Fact::ChangesWork => of_file(&|file| self.are_lost(self.losses().replaced(file, Lost::Untouched))),
+            Fact::OnlyCopy => of_file(&|file| self.are_lost(self.losses().only_copy(file.real()))),
+            // Databases, clusters and packages.
+            Fact::Production => Ternary::from(self.connections().is_production(effect)),
+            Fact::Local => Ternary::from(self.connections().is_local(effect)),
+            Fact::Listed => self.packages().is_listed(effect, target),
+            // Programs.
+            Fact::ReachesUnread => Ternary::from(self.programs().reaches_unread(effect)),
+            Fact::WebFramework => Ternary::from(self.programs().is_web_framework(effect)),
+            Fact::AgentVariable => Ternary::from(self.programs().takes_mark_off(effect, target)),
+            // The guard and the hooks of agents.
+            Fact::WritesGuard => Ternary::from(self.guard_writes().writes_guard(effect, target) == Ternary::Yes),
+            Fact::MayWriteGuard => Ternary::from(self.guard_writes().writes_guard(effect, target) == Ternary::Unknown),
+            Fact::GivenGuard => Ternary::from(self.guard_writes().is_given_guard(effect, target)),
+            Fact::GuardPutAway => self.settings().puts_guard_away(effect, target),
+            Fact::HooksOff => self.settings().hooks_are(Change::Off, effect, target),
+            Fact::HooksKept => self.settings().hooks_are(Change::Beside, effect, target),
         }
     }
 
-    pub(super) fn folder_of(&self, effect: &Effect, target: Option<&Target>) -> String {
-        let lies = target.and_then(Target::path).map(str::to_owned);
-        lies.or_else(|| effect.folder.clone()).unwrap_or_else(|| self.event.cwd.clone())
-    }
-
-    /// Returns the folder that an agent is started in; its target is not a path of the effect.
-    pub(super) fn started_in(&self, effect: &Effect, target: Option<&Target>) -> Option<String> {
-        let target = target.filter(|_| effect.flags.contains(&"with-directory"))?;
-        self.lexical(&target.value, effect)
-    }
-
-    pub(super) fn file_fact(&self, effect: &Effect, target: &Target, fact: Fact) -> Ternary {
-        let real = self.real(effect, target);
-        let path = &*self.meant(effect, &real);
-        match fact {
-            // `git checkout WORD` selects a commit if one has that name, else the file.
-            Fact::Uncommitted if effect.flags.contains(&"word") && self.is_commit(effect, &target.value) => Ternary::No,
-            Fact::Uncommitted if effect.flags.contains(&"switch") && !self.is_switch(effect) => Ternary::No,
-            Fact::Exists => truth(real.exists),
-            Fact::Unseen => Ternary::from(real.exists.is_none()),
-            Fact::Tracked => truth(self.world.is_tracked(path)),
-            Fact::Ignored => truth(self.world.is_ignored(path)),
-            Fact::NewSecret => self.is_new_secret(effect, target, path),
-            Fact::Regenerable => self.is_regenerable(path),
-            Fact::Uncommitted => {
-                let is_index = effect.kind == EffectKind::DiscardChanges && !self.comes_from_elsewhere(effect);
-                let found =
-                    |path: &str| if is_index { self.world.unstaged(path) } else { self.uncommitted(effect, path) };
-                self.names(self.in_each(self.discarded_at(effect, target, &real), &found), target)
-            }
-            Fact::Untracked => self.loose(effect, target, &real, untracked_kind(effect)),
-            Fact::IgnoredData => self.loose(effect, target, &real, Untracked::Ignored),
-            Fact::FromBefore => truth(self.is_from_before(path)),
-            Fact::ReplacesData => self.replaces(effect, target, Lost::Data),
-            Fact::ReplacesWork => self.replaces(effect, target, Lost::Work),
-            Fact::ChangesWork => self.replaces(effect, target, Lost::Untouched),
-            Fact::OnlyCopy => self.is_only_copy_of(&real),
-            // `ask` answers facts that do not concern files.
-            Fact::AgentVariable
-            | Fact::ReachesUnread
-            | Fact::WebFramework
-            | Fact::Unreadable
-            | Fact::WritesGuard
-            | Fact::MayWriteGuard
-            | Fact::GivenGuard
-            | Fact::GuardPutAway
-            | Fact::HooksOff
-            | Fact::HooksKept
-            | Fact::Fetched
-            | Fact::Listed
-            | Fact::InjectionSeen
-            | Fact::SecretSeen
-            | Fact::Production
-            | Fact::Local
-            | Fact::Stashes
-            | Fact::ProtectedBranch
-            | Fact::Unmerged => Ternary::Unknown,
+    /// Answers a fact about a file; it is unknown for a target that is not a path.
+    fn of_file(
+        &self,
+        effect: &Effect,
+        target: Option<&Target>,
+        answer: &dyn Fn(&FileTarget<'_>) -> Ternary,
+    ) -> Ternary {
+        match target.filter(|target| target.path().is_some()) {
+            Some(target) => answer(&self.git().file(effect, target)),
+            None => Ternary::Unknown,
         }
+    }
+
+    /// Whether the target belongs to a class: a place, a property of its path, or a class of the library.
+    pub fn is(&self, effect: &Effect, target: &Target, class: &str) -> Ternary {
+        self.classes().is(effect, target, class)
+    }
+
+    /// Resolves the target. If a symlink itself is removed, moved or created, it is the target; otherwise it is
+    /// followed.
+    pub fn real(&self, effect: &Effect, target: &Target) -> ResolvedPath {
+        self.call.real(effect, target)
+    }
+
+    /// Whether a tool keeps the path for its own use, as packages and caches, and makes it again.
+    pub fn is_tools_own(&self, path: &str) -> bool {
+        self.builds().is_tools_own(path)
+    }
+
+    /// Whether the loss that a finding reports can be copied first.
+    pub(crate) fn can_be_kept(&self, finding: &Finding) -> bool {
+        self.stakes().can_be_kept(finding)
+    }
+
+    /// Whether the loss that a finding reports is copied without a message.
+    pub(crate) fn is_kept_silently(&self, finding: &Finding) -> bool {
+        self.stakes().is_kept_silently(finding)
+    }
+
+    /// Returns the data that these findings report as lost.
+    pub(crate) fn at_stake<'f>(&self, findings: impl Iterator<Item = &'f Finding>) -> AtStake {
+        self.stakes().at_stake(findings)
     }
 }

@@ -1,7 +1,8 @@
 //! The effect of a call on the hooks in an agent's settings, from the resulting text if it can be determined.
 
 use super::agent_settings::SettingsFormat;
-use super::cache::Facts;
+use super::call::Call;
+use super::git::GitFacts;
 use super::switches::{self, Change};
 use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target};
@@ -25,9 +26,21 @@ const MAX_SOURCES: usize = 4;
 /// Programs whose arguments never change settings.
 const TALKERS: [&str; 8] = ["git", "gh", "glab", "cd", "grep", "rg", "ls", "mkdir"];
 
-impl Facts<'_> {
+/// The hooks in the settings of agents.
+#[derive(Clone, Copy)]
+pub(crate) struct SettingsFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    pub(super) git: GitFacts<'f>,
+}
+
+impl SettingsFacts<'_> {
+    /// Whether this is the effect on the hooks; unknown without a target.
+    pub(super) fn hooks_are(&self, change: Change, effect: &Effect, target: Option<&Target>) -> Ternary {
+        Ternary::from(target.map(|target| self.hooks(effect, target) == change))
+    }
+
     /// Returns the effect on the hooks in the file that is changed, or on those of the agent that is started.
-    pub(super) fn hooks(&self, effect: &Effect, target: &Target) -> Change {
+    fn hooks(&self, effect: &Effect, target: &Target) -> Change {
         const WRITES: [EffectKind; 4] =
             [EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit, EffectKind::Truncate];
         if effect.kind == EffectKind::StartAgent {
@@ -43,32 +56,34 @@ impl Facts<'_> {
 
     /// Whether git removes uncommitted changes that contain the guard's entry in an agent's settings. Only the usual
     /// settings files are checked, and git is queried for these alone, because the tree may be large.
-    pub(super) fn puts_guard_away(&self, effect: &Effect, target: &Target) -> Ternary {
-        let real = self.real(effect, target);
-        let path = self.meant(effect, &real);
+    pub(super) fn puts_guard_away(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
+        let Some(target) = target else { return Ternary::Unknown };
+        let real = self.call.real(effect, target);
+        let path = self.git.meant(effect, &real);
         let cleans = effect.kind == EffectKind::DiscardUntracked;
         let takes_all = cleans || effect.flags.contains(&"untracked");
-        let names_guard = |file: &String| {
-            path::is_within(file, &path) && self.world.content(file).is_some_and(|text| switches::names_guard(&text))
-        };
         let is_lost = |file: &String| {
-            !cleans && self.world.uncommitted(file).is_something()
-                || takes_all && self.world.untracked(file, Untracked::All).is_something()
+            !cleans && self.call.world.uncommitted(file).is_something()
+                || takes_all && self.call.world.untracked(file, Untracked::All).is_something()
         };
         let above = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let roots = [&*path, above, &self.event.workspace];
+        let roots = [&*path, above, &self.call.event.workspace];
         let mut files = roots.into_iter().flat_map(|root| self.settings_below(root));
-        Ternary::from(files.any(|file| names_guard(&file) && is_lost(&file)))
+        Ternary::from(files.any(|file| path::is_within(&file, &path) && self.names_guard(&file) && is_lost(&file)))
+    }
+
+    fn names_guard(&self, file: &str) -> bool {
+        self.call.world.content(file).is_some_and(|text| switches::names_guard(&text))
     }
 
     /// Returns the settings files of agents if this folder were their project.
     fn settings_below(&self, root: &str) -> Vec<String> {
-        let places = self.tables.library().places().get(SETTINGS);
+        let places = self.call.tables.library().places().get(SETTINGS);
         let patterns = places.iter().flat_map(|place| place.paths().iter());
         let of_projects = patterns.filter(|pattern| !pattern.starts_with(['/', '~']));
         let files = of_projects.map(|pattern| format!("{root}/{pattern}")).flat_map(|file| match file.contains('*') {
             // Among the many files that may be there, only existing ones matter.
-            true => self.world.expand(&file).known().unwrap_or_default(),
+            true => self.call.world.expand(&file).known().unwrap_or_default(),
             false => vec![file],
         });
         files.collect()
@@ -76,10 +91,10 @@ impl Facts<'_> {
 
     /// Returns the effect of settings that are passed to an agent, as a text or in a file.
     fn hooks_of_agent(&self, effect: &Effect, target: &Target) -> Change {
-        let class = self.tables.library().places().get(SETTINGS);
+        let class = self.call.tables.library().places().get(SETTINGS);
         let text = target.value.shown();
         if !text.trim_start().starts_with('{')
-            && let Some(text) = self.lexical(&target.value, effect).and_then(|path| self.text_of(effect, &path))
+            && let Some(text) = self.call.lexical(&target.value, effect).and_then(|path| self.text_of(effect, &path))
         {
             let off = switches::switches_off(class, &text);
             return if off { Change::Off } else { Change::Within };
@@ -88,19 +103,19 @@ impl Facts<'_> {
     }
 
     fn hooks_of_file(&self, effect: &Effect, target: &Target) -> Change {
-        let class = self.tables.library().places().get(SETTINGS);
-        let real = self.real(effect, target);
-        if !self.in_class(SETTINGS, &real.path) && self.in_class(ENVIRONMENT, &real.path) {
+        let class = self.call.tables.library().places().get(SETTINGS);
+        let real = self.call.real(effect, target);
+        if !self.call.in_class(SETTINGS, &real.path) && self.call.in_class(ENVIRONMENT, &real.path) {
             return self.hooks_of_environment(effect, target, &real.path);
         }
         // Without an existing file, it is unknown which settings the new file supersedes.
-        let before = self.world.content_before(&real.path);
+        let before = self.call.world.content_before(&real.path);
         let after = match effect.command {
             None => self.written_by_tools(effect, target, before.as_deref()),
             Some(_) => self.written_by_command(effect, target, before.as_deref()),
         };
         if let Some(after) = after {
-            let form = SettingsFormat::for_path(self.tables, &real.path, &self.event.home);
+            let form = SettingsFormat::for_path(self.call.tables, &real.path, &self.call.event.home);
             let change = switches::of_texts(class, form, (before.as_deref(), &after));
             let is_toml = real.path.ends_with(".toml");
             if is_toml && switches::leaves_toml(before.as_deref().unwrap_or(""), &after) {
@@ -109,7 +124,7 @@ impl Facts<'_> {
             let is_understood = is_toml || [".json", ".jsonc"].iter().any(|ending| real.path.ends_with(ending));
             return if is_understood { change } else { change.max(Change::Within) };
         }
-        match self.event.actions.get(effect.action) {
+        match self.call.event.actions.get(effect.action) {
             Some(action @ Action::Edit { .. }) if effect.command.is_none() => {
                 let parts = parts(action);
                 let joined = |text: fn(&Part) -> &str| {
@@ -125,13 +140,13 @@ impl Facts<'_> {
 
     /// Returns the effect on the hooks of agents that start with the variables of this file.
     fn hooks_of_environment(&self, effect: &Effect, target: &Target, path: &str) -> Change {
-        let class = self.tables.library().places().get(ENVIRONMENT);
-        let before = self.world.content_before(path);
+        let class = self.call.tables.library().places().get(ENVIRONMENT);
+        let before = self.call.world.content_before(path);
         let after = match effect.command {
             None => self.written_by_tools(effect, target, before.as_deref()),
             Some(_) => self.written_by_command(effect, target, before.as_deref()),
         };
-        let written = match (self.event.actions.get(effect.action), effect.command) {
+        let written = match (self.call.event.actions.get(effect.action), effect.command) {
             (Some(Action::Edit { content, .. }), None) => content.clone(),
             _ => String::new(),
         };
@@ -141,9 +156,9 @@ impl Facts<'_> {
     /// Returns the text of a file after the tool actions of this call that change it.
     fn written_by_tools(&self, effect: &Effect, target: &Target, before: Option<&str>) -> Option<String> {
         let mut text = before.map(str::to_owned);
-        for action in self.event.actions.iter().take(effect.action + 1) {
+        for action in self.call.event.actions.iter().take(effect.action + 1) {
             let (Action::Write { path, .. } | Action::Edit { path, .. }) = action else { continue };
-            if Some(path::absolute(&path.with_slashes(), &self.event.cwd).as_str()) != target.path() {
+            if Some(path::absolute(&path.with_slashes(), &self.call.event.cwd).as_str()) != target.path() {
                 continue;
             }
             text = if let Action::Write { content, .. } = action {
@@ -160,17 +175,17 @@ impl Facts<'_> {
         if effect.kind == EffectKind::Truncate {
             return Some(String::new());
         }
-        let command = self.analysis.command(effect)?;
+        let command = self.call.analysis.command(effect)?;
         let path = target.path()?;
         let redirected = command.redirects.iter().any(|redirect| redirect.target == target.value);
         if redirected || command.name == "tee" {
             let text = self.written_by_text(effect, path)?;
             let anew = |other: &&Effect| other.kind == EffectKind::Overwrite && other.action == effect.action;
-            let mut anew = self.analysis.effects.iter().filter(anew).flat_map(|other| &other.targets);
+            let mut anew = self.call.analysis.effects.iter().filter(anew).flat_map(|other| &other.targets);
             let adds = effect.kind == EffectKind::Append && !anew.any(|other| other.path() == Some(path));
             return Some(if adds { format!("{}\n{text}", before.unwrap_or("")) } else { text });
         }
-        let mut sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
+        let mut sources = aliases::sources(effect, self.call.analysis).filter_map(Target::path);
         let is_copied = effect.flags.contains(&"place");
         let Some(source) = sources.next().filter(|_| is_copied) else {
             // Reading `/dev/null` is not an effect: the content is empty.
@@ -182,18 +197,18 @@ impl Facts<'_> {
 
     /// Returns the effect of a program of unknown behavior, from its arguments and the files that it reads.
     fn hooks_by_program(&self, effect: &Effect, target: &Target) -> Change {
-        let class = self.tables.library().places().get(SETTINGS);
+        let class = self.call.tables.library().places().get(SETTINGS);
         let mut texts: Vec<Cow<'_, str>> = Vec::new();
-        match self.event.actions.get(effect.action) {
+        match self.call.event.actions.get(effect.action) {
             Some(Action::McpCall { arguments, .. } | Action::Other { arguments }) => texts.push(arguments.into()),
             _ => {
-                let commands = self.analysis.reading(effect).into_iter().flat_map(|reading| &reading.commands);
+                let commands = self.call.analysis.reading(effect).into_iter().flat_map(|reading| &reading.commands);
                 commands
                     .filter(|command| !TALKERS.contains(&command.name.as_str()))
                     .for_each(|one| words(one, &mut texts));
             }
         }
-        let poured = target.path().map(|path| aliases::poured_into(self.analysis, path)).unwrap_or_default();
+        let poured = target.path().map(|path| aliases::poured_into(self.call.analysis, path)).unwrap_or_default();
         texts.extend(poured.iter().take(MAX_SOURCES).filter_map(|path| self.text_of(effect, path)).map(Cow::from));
         let changes = texts.iter().map(|text| switches::of_program(class, text));
         changes.max().unwrap_or(Change::Within)
@@ -202,15 +217,15 @@ impl Facts<'_> {
     /// Returns the content of a file when the effect's command runs: as written earlier in the same text, else as on
     /// disk.
     fn text_of(&self, effect: &Effect, path: &str) -> Option<String> {
-        self.written_by_text(effect, path).or_else(|| self.world.content(path))
+        self.written_by_text(effect, path).or_else(|| self.call.world.content(path))
     }
 
     fn written_by_text(&self, effect: &Effect, path: &str) -> Option<String> {
-        let reading = self.analysis.reading(effect)?;
+        let reading = self.call.analysis.reading(effect)?;
         let folder = effect.folder.as_deref().unwrap_or("/");
         let is_it = |name: &str| match name.strip_prefix("~/") {
-            Some(rest) => path::absolute(rest, &self.event.home) == path,
-            None => ["/", &self.event.cwd, folder].iter().any(|at| path::absolute(name, at) == path),
+            Some(rest) => path::absolute(rest, &self.call.event.home) == path,
+            None => ["/", &self.call.event.cwd, folder].iter().any(|at| path::absolute(name, at) == path),
         };
         reading.files.iter().find(|(name, _)| is_it(name)).map(|(_, text)| text.clone())
     }

@@ -1,7 +1,7 @@
 //! The files that a copy or a move writes, by the names of its sources, and the moved files that it writes over.
 
-use super::cache::Facts;
-use super::classes::fixed_part;
+use super::call::Call;
+use super::patterns::fixed_part;
 use crate::analysis::aliases;
 use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
@@ -9,6 +9,7 @@ use crate::model::path;
 use crate::model::world::NamesOf;
 use crate::text::glob;
 use reflex_shell::{Command, ExecTarget, Piece, Value};
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of files of one copy that are followed.
@@ -31,17 +32,25 @@ struct Moves {
     gone: HashSet<String>,
 }
 
-impl Facts<'_> {
+/// The files that copies and moves write.
+#[derive(Clone, Copy)]
+pub(crate) struct CopyFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    /// The moved files that each effect writes over, by the effect's index.
+    pub(super) buried: &'f OnceCell<HashMap<usize, Vec<String>>>,
+}
+
+impl CopyFacts<'_> {
     /// Returns the files that a copy or a move writes to this destination.
     pub(super) fn landed(&self, effect: &Effect, target: &Target) -> Affected<Vec<Landing>> {
-        let seen = self.seen(effect, target);
-        let is_folder = seen.real.is_folder.or(self.is_folder(target, &seen.real)) == Some(true)
+        let seen = self.call.seen(effect, target);
+        let is_folder = seen.real.is_folder.or(self.call.is_folder(target, &seen.real)) == Some(true)
             || effect.flags.contains(&"target")
             || self.makes_folder(effect, &seen.real.path);
         let renames = effect.flags.contains(&"no-target") || !is_folder;
         let folder = seen.real.path.as_str();
         let mut landed = Vec::new();
-        let mut sources = aliases::sources(effect, self.analysis).peekable();
+        let mut sources = aliases::sources(effect, self.call.analysis).peekable();
         if sources.peek().is_none() {
             let paths = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
             return paths.map(|path| Landing { from: None, at: path.clone() }).collect::<Vec<_>>().into();
@@ -75,7 +84,7 @@ impl Facts<'_> {
         if !effect.flags.contains(&"full-path") {
             return path::name_of(source);
         }
-        let folder = effect.folder.as_deref().unwrap_or(&self.event.cwd);
+        let folder = effect.folder.as_deref().unwrap_or(&self.call.event.cwd);
         source.strip_prefix(folder).unwrap_or(source).trim_start_matches('/')
     }
 
@@ -99,11 +108,11 @@ impl Facts<'_> {
         };
         let pattern = format!("{text}{everything}");
         if !is_deep {
-            return self.world.expand(&pattern);
+            return self.call.world.expand(&pattern);
         }
         let folder = fixed_part(&pattern);
         let fits = |path: &String| *contents || glob::glob(pattern.as_bytes(), path.as_bytes());
-        let below = self.world.names_of(NamesOf::Folder(folder));
+        let below = self.call.world.names_of(NamesOf::Folder(folder));
         below.map(|name| path::absolute(&name, folder)).filter(fits)
     }
 
@@ -115,7 +124,7 @@ impl Facts<'_> {
     }
 
     fn find_buried(&self) -> HashMap<usize, Vec<String>> {
-        let effects = &self.analysis.effects;
+        let effects = &self.call.analysis.effects;
         let mut buried: HashMap<usize, Vec<String>> = HashMap::new();
         if !effects.iter().any(|effect| effect.kind == EffectKind::Move) {
             return buried;
@@ -129,9 +138,9 @@ impl Facts<'_> {
                 reflex_shell::work::spend(2);
                 let lost: Vec<String> = match effect.kind == EffectKind::Overwrite {
                     true if effect.flags.contains(&"place") => self.land(effect, target, &mut moves),
-                    true => moves.origins.remove(&self.real(effect, target).path).into_iter().collect(),
+                    true => moves.origins.remove(&self.call.real(effect, target).path).into_iter().collect(),
                     false => {
-                        moves.origins.remove(&self.real(effect, target).path);
+                        moves.origins.remove(&self.call.real(effect, target).path);
                         continue;
                     }
                 };
@@ -145,7 +154,7 @@ impl Facts<'_> {
 
     /// Follows one copy or move, and returns the original paths of the moved files that it writes over.
     fn land(&self, effect: &Effect, target: &Target, moves: &mut Moves) -> Vec<String> {
-        let is_move = aliases::moved(effect, self.analysis).next().is_some();
+        let is_move = aliases::moved(effect, self.call.analysis).next().is_some();
         let mut lost = Vec::new();
         for Landing { from, at } in self.landed(effect, target).known().unwrap_or_default() {
             let Some(from) = from.filter(|_| is_move) else {
@@ -166,9 +175,9 @@ impl Facts<'_> {
     fn makes_folder(&self, effect: &Effect, folder: &str) -> bool {
         let makes = |command: &Command| {
             command.name == "mkdir"
-                && command.words.iter().skip(1).any(|word| self.lexical(word, effect).as_deref() == Some(folder))
+                && command.words.iter().skip(1).any(|word| self.call.lexical(word, effect).as_deref() == Some(folder))
         };
-        self.analysis.texts_that_run().flat_map(|reading| &reading.commands).any(makes)
+        self.call.analysis.texts_that_run().flat_map(|reading| &reading.commands).any(makes)
     }
 }
 

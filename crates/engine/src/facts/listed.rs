@@ -1,6 +1,6 @@
 //! Whether a project's manifests or lock files already name a package.
 
-use super::cache::Facts;
+use super::call::Call;
 use crate::model::effect::{Effect, Target};
 use crate::model::path::{self, is_within, parent};
 use crate::model::truth::Ternary;
@@ -12,7 +12,13 @@ const FOLDERS: usize = 8;
 /// Folders in which a project has the programs of its packages, relative to its own.
 const INSTALLED: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
-impl Facts<'_> {
+/// The packages of the project.
+#[derive(Clone, Copy)]
+pub(crate) struct PackageFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+}
+
+impl PackageFacts<'_> {
     /// Whether a manifest or lock file of the command's folder, or above it in the project, names the package. An
     /// unreadable file names none. A package that is only run may also be a well-known tool, or installed there.
     pub(super) fn is_listed(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
@@ -21,23 +27,23 @@ impl Facts<'_> {
         if name.is_empty() {
             return Ternary::Unknown;
         }
-        let (folder, root) = (self.folder_of(effect, None), self.event.workspace.as_str());
+        let (folder, root) = (self.call.folder_of(effect, None), self.call.event.workspace.as_str());
         let is_inside = |at: &&str| *at == folder || is_within(at, root);
         let above = std::iter::successors(Some(folder.as_str()), |at| (*at != "/").then(|| parent(at)));
         let mut folders = above.take_while(is_inside).take(FOLDERS);
         let names_it = |at: &str, file: &str| {
-            let text = self.world.content(&path::absolute(file, at));
+            let text = self.call.world.content(&path::absolute(file, at));
             text.is_some_and(|text| modules(name).any(|module| is_named(&text, module)))
         };
-        let lists = WordList::PackageLists.read(self.tables);
+        let lists = WordList::PackageLists.read(self.call.tables);
         let runs = effect.flags.contains(&"run");
-        if runs && WordList::KnownTools.read(self.tables).fit(name) {
+        if runs && WordList::KnownTools.read(self.call.tables).fit(name) {
             return Ternary::Yes;
         }
         let program = path::name_of(name);
         let is_installed = |at: &str| {
             let mut files = INSTALLED.iter().map(|folder| path::absolute(&format!("{folder}/{program}"), at));
-            runs && files.any(|file| self.world.real(&file, true).exists == Some(true))
+            runs && files.any(|file| self.call.world.real(&file, true).exists == Some(true))
         };
         Ternary::from(folders.any(|at| lists.iter().any(|file| names_it(at, file)) || is_installed(at)))
     }

@@ -1,12 +1,12 @@
 //! The meaning of a target: the resolved path, and every other path that is meant.
 
-use super::cache::{Distinct, Facts, Pattern, Seen};
-use super::classes::fixed_part;
-use crate::analysis::aliases::{self};
-use crate::analysis::clones::cloned;
+use super::call::Call;
+use super::meaning::{Distinct, Pattern, Seen};
+use super::patterns::fixed_part;
+use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::path::{self, Folders, Place, is_within};
-use crate::model::session::{RemnantKind, Taint};
+use crate::model::path::{self, Place, is_within};
+use crate::model::session::RemnantKind;
 use crate::model::words::WordList;
 use crate::model::world::ResolvedPath;
 use reflex_shell::{Piece, Value};
@@ -19,10 +19,10 @@ const MAX_LANDINGS: usize = 64;
 /// Number of targets from which on equal ones are looked for.
 const MANY: usize = 64;
 
-impl Facts<'_> {
+impl Call<'_> {
     /// Resolves the target. If a symlink itself is removed, moved or created, it is the target; otherwise it is
     /// followed.
-    pub fn real(&self, effect: &Effect, target: &Target) -> ResolvedPath {
+    pub(crate) fn real(&self, effect: &Effect, target: &Target) -> ResolvedPath {
         self.seen(effect, target).real.clone()
     }
 
@@ -138,28 +138,6 @@ impl Facts<'_> {
         let copies = self.past().iter().filter(move |known| known.kind == RemnantKind::Copy);
         let path = path.to_owned();
         copies.filter(move |known| is_within(&path, &known.path)).map(|known| known.from.clone())
-    }
-
-    /// Returns the path that a word of an effect's command names, if known.
-    pub(crate) fn lexical(&self, value: &Value, effect: &Effect) -> Option<String> {
-        let cwd = effect.folder.as_deref()?;
-        match path::lexical(value, Folders { cwd, ..self.folders() }, &|name| self.world.variable(name)) {
-            TargetPath::Known { text, .. } => Some(text),
-            TargetPath::None | TargetPath::Unknown => None,
-        }
-    }
-
-    /// Returns the link that an effect creates, and its target.
-    pub(crate) fn link(&self, effect: &Effect) -> Option<(String, String)> {
-        aliases::made_link(effect, self.folders(), &|name| self.world.variable(name))
-    }
-
-    /// Whether an earlier call fetched the path, or it is in a folder that this call or an earlier one cloned.
-    pub(super) fn was_fetched(&self, path: &str) -> bool {
-        let fetched = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
-        let mut fetched = fetched.filter_map(|effect| cloned(self.analysis, effect, self.tables));
-        let holds = |known: &Taint| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
-        fetched.any(|known| holds(&known)) || self.past().iter().any(holds)
     }
 
     /// Returns the paths that a copy or move into a folder writes.

@@ -1,6 +1,6 @@
 //! Whether a build recreates a path: evidence that a tool created it, and none that a person keeps files in it.
 
-use super::cache::Facts;
+use super::call::Call;
 use crate::model::affected::Affected;
 use crate::model::path::{self, Place, is_within, parent};
 use crate::model::session::{RemnantKind, Taint};
@@ -9,6 +9,8 @@ use crate::model::world::{Known, Names, Survey, Surveyed};
 use crate::text::glob;
 use reflex_shell::work;
 use reflex_tables::views::Place as ClassPlace;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 /// Depth to which a folder of results is searched for a person's files.
 const DEEP: usize = 3;
@@ -41,13 +43,28 @@ enum Claim {
     Tool,
 }
 
-impl Facts<'_> {
+/// The build results that were found so far.
+#[derive(Default)]
+pub(super) struct BuildMemo {
+    regenerable: RefCell<HashMap<String, Ternary>>,
+    /// Number of files that were examined to detect build results.
+    surveyed: Cell<usize>,
+}
+
+/// The results of builds.
+#[derive(Clone, Copy)]
+pub(crate) struct BuildFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    pub(super) memo: &'f BuildMemo,
+}
+
+impl BuildFacts<'_> {
     /// Removes the names that a build recreates and those that the session itself created.
     pub(super) fn lasting(&self, names: Affected<Names>) -> Affected<Names> {
         let Affected::These(mut names) = names else { return names };
         let before = names.names.len();
         let comes_back = |name: &String| {
-            let file = path::absolute(name, &self.event.workspace);
+            let file = path::absolute(name, &self.call.event.workspace);
             self.is_regenerable(&file) == Ternary::Yes || self.is_made_by_session(&file)
         };
         names.names.retain(|name| !comes_back(name));
@@ -57,31 +74,31 @@ impl Facts<'_> {
 
     /// Whether a build recreates the path: git ignores it, a tool created it, and no person keeps files in it.
     pub(super) fn is_regenerable(&self, path: &str) -> Ternary {
-        if let Some(known) = self.regenerable.borrow().get(path) {
+        if let Some(known) = self.memo.regenerable.borrow().get(path) {
             return *known;
         }
         let truth = Ternary::from(self.is_made_again(path));
-        self.regenerable.borrow_mut().insert(path.to_owned(), truth);
+        self.memo.regenerable.borrow_mut().insert(path.to_owned(), truth);
         truth
     }
 
     /// Whether a tool keeps the path for its own use, as packages and caches, and makes it again.
-    pub fn is_tools_own(&self, path: &str) -> bool {
+    pub(crate) fn is_tools_own(&self, path: &str) -> bool {
         let is_one = match self.claim(path) {
             Some(claim) => claim == Claim::Tool,
-            None => self.world.is_ignored(path) == Some(true) && self.is_marked(path),
+            None => self.call.world.is_ignored(path) == Some(true) && self.is_marked(path),
         };
         is_one && !self.holds_handmade(path, Claim::Tool)
     }
 
     /// Whether a path has the name of a build result.
     pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
-        self.in_class("regenerable", path)
+        self.call.in_class("regenerable", path)
     }
 
     /// Whether a path has the name of any tool's output.
     pub(crate) fn is_named_like_made(&self, path: &str) -> bool {
-        CLASSES.iter().any(|(class, _)| self.in_class(class, path))
+        CLASSES.iter().any(|(class, _)| self.call.in_class(class, path))
     }
 
     fn is_made_again(&self, path: &str) -> bool {
@@ -93,24 +110,24 @@ impl Facts<'_> {
 
     /// Returns the claim of the name of the path, or of an enclosing folder, if the project has the matching manifest.
     fn claim(&self, path: &str) -> Option<Claim> {
-        if !matches!(self.place(path), Place::Inside | Place::Temporary) {
+        if !matches!(self.call.place(path), Place::Inside | Place::Temporary) {
             return None;
         }
-        let within = |at: &&str| *at != "/" && *at != self.event.workspace;
+        let within = |at: &&str| *at != "/" && *at != self.call.event.workspace;
         let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
         above.find_map(|at| self.claim_of(at))
     }
 
     fn claim_of(&self, path: &str) -> Option<Claim> {
-        let compared = glob::Compared::new(path, &self.event.home);
+        let compared = glob::Compared::new(path, &self.call.event.home);
         let fits = |pattern: &[u8]| compared.fits(pattern);
-        let places = self.tables.library().places();
+        let places = self.call.tables.library().places();
         let entries =
             CLASSES.iter().flat_map(|(class, by_name)| places.get(class).iter().map(move |at| (at, *by_name)));
         let mut named = entries.filter(|(place, _)| place.paths().iter().any(|pattern| fits(pattern.as_bytes())));
         let has_manifest = |place: &ClassPlace<'_>| self.has_manifest(path, &place.beside().iter().collect::<Vec<_>>());
         let (place, by_name) = named.find(|(place, _)| has_manifest(place))?;
-        let is_kept_out = self.world.is_ignored(path).unwrap_or(by_name) && !self.is_newly_ignored(path);
+        let is_kept_out = self.call.world.is_ignored(path).unwrap_or(by_name) && !self.is_newly_ignored(path);
         let claim = if place.own() { Claim::Tool } else { Claim::Results };
         is_kept_out.then_some(claim)
     }
@@ -121,13 +138,13 @@ impl Facts<'_> {
             return true;
         }
         let (patterns, names): (Vec<&str>, Vec<&str>) = manifests.iter().partition(|name| name.contains('*'));
-        let root = &self.event.workspace;
+        let root = &self.call.event.workspace;
         let is_below = |at: &&str| *at != root.as_str() && is_within(at, root);
         let beside = parent(path);
         let above = std::iter::successors(Some(beside), |at| (*at != "/").then(|| parent(at))).take_while(is_below);
         let has_one = |at: &str| {
-            let fits = |pattern: &&str| !self.world.expand(&path::absolute(pattern, at)).is_nothing();
-            self.world.has_one_of(at, &names) != Some(false) || patterns.iter().any(fits)
+            let fits = |pattern: &&str| !self.call.world.expand(&path::absolute(pattern, at)).is_nothing();
+            self.call.world.has_one_of(at, &names) != Some(false) || patterns.iter().any(fits)
         };
         has_one(root) || (beside != root && has_one(beside)) || above.into_iter().skip(1).any(has_one)
     }
@@ -144,15 +161,15 @@ impl Facts<'_> {
         let Some(survey) = self.look_into(path, depth) else { return false };
         survey.files.iter().any(|file| {
             let at = below(path, &file.name);
-            let is_at_top = !file.name.contains('/') && self.in_class("documents", &at);
-            !file.is_new && (is_at_top || self.in_class(class, &at)) && !self.is_copy_of_source(&at, file.size)
+            let is_at_top = !file.name.contains('/') && self.call.in_class("documents", &at);
+            !file.is_new && (is_at_top || self.call.in_class(class, &at)) && !self.is_copy_of_source(&at, file.size)
         })
     }
 
     /// Whether an earlier call of the session moved a file there that it did not create.
     fn was_moved_to(&self, path: &str) -> bool {
         let lies = |known: &&Taint| is_within(&known.path, path) || is_within(path, &known.path);
-        self.past().iter().filter(|known| known.kind == RemnantKind::Moved).any(|known| lies(&known))
+        self.call.past().iter().filter(|known| known.kind == RemnantKind::Moved).any(|known| lies(&known))
     }
 
     /// Whether the project has a file of the same name and size outside of build folders: next to the folder, at its
@@ -162,7 +179,7 @@ impl Facts<'_> {
         let name = path::name_of(path);
         let original = name.replace("-checkpoint.", ".");
         let is_checkpoint = original != name;
-        let bases = [parent(path), &self.event.workspace];
+        let bases = [parent(path), &self.call.event.workspace];
         let mut places = bases.iter().flat_map(|base| SOURCES.map(|source| path::absolute(source, base)));
         places.any(|place| {
             let at = path::absolute(&original, &place);
@@ -173,8 +190,8 @@ impl Facts<'_> {
 
     /// Whether a path that git certainly ignores shows that a tool created all of it.
     fn is_evidently_built(&self, path: &str) -> bool {
-        let is_inside = is_within(path, &self.event.workspace) && path != self.event.workspace;
-        if !is_inside || self.world.is_ignored(path) != Some(true) || self.is_newly_ignored(path) {
+        let is_inside = is_within(path, &self.call.event.workspace) && path != self.call.event.workspace;
+        if !is_inside || self.call.world.is_ignored(path) != Some(true) || self.is_newly_ignored(path) {
             return false;
         }
         if self.is_marked(path) {
@@ -191,8 +208,8 @@ impl Facts<'_> {
     /// counts as one, regardless of its author.
     fn is_made_by_session(&self, path: &str) -> bool {
         let Some(survey) = self.look_into(path, MAX_DEPTH) else { return false };
-        let is_persons = |at: &str| ["handmade", "documents"].iter().any(|class| self.in_class(class, at));
-        let written = self.written.get_or_init(|| self.world.written());
+        let is_persons = |at: &str| ["handmade", "documents"].iter().any(|class| self.call.in_class(class, at));
+        let written = self.call.written_files();
         let is_sessions = |file: &Surveyed| {
             let at = below(path, &file.name);
             file.is_new && written.contains(&at) && !is_persons(&at)
@@ -205,45 +222,52 @@ impl Facts<'_> {
 
     /// Surveys a path; unknown once a call has reached the limit.
     fn look_into(&self, path: &str, depth: usize) -> Known<Survey> {
-        if self.surveyed.get() >= MAX_SURVEYED {
+        if self.memo.surveyed.get() >= MAX_SURVEYED {
             return None;
         }
-        let survey = self.world.survey(path, depth)?;
-        self.surveyed.set(self.surveyed.get() + 1 + survey.files.len());
+        let survey = self.call.world.survey(path, depth)?;
+        self.memo.surveyed.set(self.memo.surveyed.get() + 1 + survey.files.len());
         Some(survey)
     }
 
     /// Whether the folder, or one above it in the project, contains the mark of the tool that created it.
     fn is_marked(&self, path: &str) -> bool {
-        let marks: Vec<&str> =
-            self.tables.library().places().get(BUILD_MARKS).iter().flat_map(|place| place.paths().iter()).collect();
-        let within = |at: &&str| *at != "/" && *at != self.event.workspace;
+        let marks: Vec<&str> = self
+            .call
+            .tables
+            .library()
+            .places()
+            .get(BUILD_MARKS)
+            .iter()
+            .flat_map(|place| place.paths().iter())
+            .collect();
+        let within = |at: &&str| *at != "/" && *at != self.call.event.workspace;
         let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
         above.any(|at| {
-            let exists = |mark: &&str| self.world.survey(&path::absolute(mark, at), 0).is_some();
-            self.world.is_ignored(at) == Some(true) && marks.iter().any(exists)
+            let exists = |mark: &&str| self.call.world.survey(&path::absolute(mark, at), 0).is_some();
+            self.call.world.is_ignored(at) == Some(true) && marks.iter().any(exists)
         })
     }
 
     /// Whether only tools write files of this kind, judged by the name or the first bytes.
     fn is_written_by_tool(&self, path: &str) -> bool {
-        if self.in_class("handmade", path) {
+        if self.call.in_class("handmade", path) {
             return false;
         }
-        if self.in_class(GENERATED, path) {
+        if self.call.in_class(GENERATED, path) {
             return true;
         }
         work::spend(8);
-        let begins = self.world.opening(path).unwrap_or_default();
+        let begins = self.call.world.opening(path).unwrap_or_default();
         let is_program = PROGRAMS.iter().any(|magic| begins.starts_with(magic));
         let text = String::from_utf8_lossy(&begins);
         let has_opening = |place: ClassPlace<'_>| place.openings().iter().any(|opening| text.contains(opening));
-        is_program || self.tables.library().places().get(GENERATED).iter().any(has_opening)
+        is_program || self.call.tables.library().places().get(GENERATED).iter().any(has_opening)
     }
 
     /// Whether a path is neither in git, nor a build result, nor created in this session.
     pub(crate) fn is_from_elsewhere(&self, path: &str) -> bool {
-        let is_in_git = self.world.is_tracked(path) == Some(true);
+        let is_in_git = self.call.world.is_tracked(path) == Some(true);
         !is_in_git && self.is_regenerable(path) != Ternary::Yes && !self.is_made_by_session(path)
     }
 
@@ -252,8 +276,8 @@ impl Facts<'_> {
         let name = path::name_of(path);
         let names = |known: &&Taint| known.from.split(' ').any(|word| word == name);
         let has_new_rule =
-            self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
-        has_new_rule && self.world.is_of_session(path) == Some(false)
+            self.call.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
+        has_new_rule && self.call.world.is_of_session(path) == Some(false)
     }
 }
 

@@ -1,7 +1,13 @@
 //! The loss when a call overwrites files: content that is in no commit and has no other copy.
 
-use super::cache::{Facts, Pattern};
-use super::classes::fixed_part;
+use super::call::Call;
+use super::git::FileTarget;
+use super::landed::CopyFacts;
+use super::meaning::Pattern;
+use super::patterns::fixed_part;
+use super::regenerable::BuildFacts;
+use super::session::SessionFacts;
+use super::writes_below::TreeFacts;
 use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
@@ -28,48 +34,55 @@ pub(super) enum Lost {
     Untouched,
 }
 
-impl Facts<'_> {
-    /// Whether files are replaced whose content has no other copy: older than the session, in no commit, and not
+/// The losses when a call overwrites files.
+#[derive(Clone, Copy)]
+pub(crate) struct LossFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    pub(super) session: SessionFacts<'f>,
+    pub(super) builds: BuildFacts<'f>,
+    pub(super) copies: CopyFacts<'f>,
+    pub(super) trees: TreeFacts<'f>,
+}
+
+impl LossFacts<'_> {
+    /// Returns the replaced files whose content has no other copy: older than the session, in no commit, and not
     /// recreated by a build. For a folder, these are the files in it that are written.
-    pub(super) fn replaces(&self, effect: &Effect, target: &Target, which: Lost) -> Ternary {
+    pub(super) fn replaced(&self, file: &FileTarget<'_>, which: Lost) -> Affected<Names> {
+        let (effect, target) = (file.effect, file.target);
         let counts = |path: &String| self.is_lost(which, path) && self.is_only_copy(effect, path, which);
         let lost_of = |paths: Vec<String>| -> Vec<String> {
-            paths.into_iter().filter(counts).map(|path| self.named(&path)).collect()
+            paths.into_iter().filter(counts).map(|path| self.call.display_name(&path)).collect()
         };
         let (mut lost, more) = match self.written(effect, target).known() {
             Some(paths) => (lost_of(paths), false),
             None => {
-                let Some(found) = self.replaceable(effect, target).known() else { return Ternary::Unknown };
+                let Some(found) = self.replaceable(effect, target).known() else { return Affected::Unknown };
                 let mut lost = lost_of(found.names);
                 lost.first_mut().into_iter().for_each(|first| first.insert_str(0, "possibly "));
                 (lost, found.more)
             }
         };
-        lost.extend(lost_of(self.buried(effect)));
+        lost.extend(lost_of(self.copies.buried(effect)));
         let mut seen = HashSet::new();
         lost.retain(|name| seen.insert(name.clone()));
-        if lost.is_empty() && !more {
-            return Ternary::No;
-        }
-        *self.lost.borrow_mut() = Names { count: lost.len(), names: lost, more };
-        Ternary::Yes
+        Names { count: lost.len(), names: lost, more }.into()
     }
 
     /// Returns the files that are written.
     pub(super) fn written(&self, effect: &Effect, target: &Target) -> Affected<Vec<String>> {
         let has = |flag| effect.flags.contains(&flag);
-        let seen = self.seen(effect, target);
+        let seen = self.call.seen(effect, target);
         let is_tree = has("place") && (has("recursive") || has("archive")) && seen.real.is_folder == Some(true);
         if effect.kind == EffectKind::Populate || is_tree {
             let folder = fixed_part(&seen.real.path);
-            let names = self.names_below(effect, seen.real.exists);
+            let names = self.trees.names_below(effect, seen.real.exists);
             return names.at_most(MAX_WRITTEN).map(|name| path::absolute(&name, folder));
         }
         if let Some(pattern) = &seen.pattern {
             return self.fitting(pattern);
         }
         if has("place") && !has("from-container") {
-            return self.landed(effect, target).map(|landing| landing.at);
+            return self.copies.landed(effect, target).map(|landing| landing.at);
         }
         let is_folder = seen.real.is_folder == Some(true);
         let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
@@ -80,7 +93,7 @@ impl Facts<'_> {
     /// replaced; without an option for trees only those in the folder itself. Unknown if no folder bounds the names.
     pub(super) fn replaceable(&self, effect: &Effect, target: &Target) -> Affected<Names> {
         let has = |flag| effect.flags.contains(&flag);
-        let seen = self.seen(effect, target);
+        let seen = self.call.seen(effect, target);
         if !has("place") && !has("from-container") && seen.pattern.is_none() {
             return Affected::Unknown;
         }
@@ -99,15 +112,15 @@ impl Facts<'_> {
 
     /// Returns the files that a pattern matches. In a tree only files with uncommitted work count.
     fn fitting(&self, pattern: &Pattern) -> Affected<Vec<String>> {
-        let is_file = |path: &String| self.world.real(path, true).is_folder != Some(true);
+        let is_file = |path: &String| self.call.world.real(path, true).is_folder != Some(true);
         let (folder, written) = match pattern {
             Pattern::Tree(tree) => (tree.as_str(), None),
             Pattern::Written(written) => match written.split_once("/**") {
                 Some((folder, _)) => (folder, Some(written)),
-                None => return self.world.expand(written).at_most(MAX_WRITTEN).filter(is_file),
+                None => return self.call.world.expand(written).at_most(MAX_WRITTEN).filter(is_file),
             },
         };
-        let fits = |path: &String| written.is_none_or(|written| glob::fits(written, path, &self.event.home));
+        let fits = |path: &String| written.is_none_or(|written| glob::fits(written, path, &self.call.event.home));
         match self.unkept_below(folder).known() {
             Some(found) if !found.more => Affected::from(found.names).filter(fits).filter(is_file),
             Some(_) | None => Affected::Unknown,
@@ -116,15 +129,15 @@ impl Facts<'_> {
 
     /// Returns the absolute paths of the files at or below a folder that have no copy in git.
     fn unkept_below(&self, folder: &str) -> Affected<Names> {
-        let loose = [Untracked::Ordinary, Untracked::Ignored].map(|which| self.world.untracked(folder, which));
-        let found = loose.into_iter().fold(self.world.uncommitted(folder), Affected::and);
+        let loose = [Untracked::Ordinary, Untracked::Ignored].map(|which| self.call.world.untracked(folder, which));
+        let found = loose.into_iter().fold(self.call.world.uncommitted(folder), Affected::and);
         let Affected::These(found) = found else { return found };
-        let paths = found.names.iter().map(|name| path::absolute(name, &self.event.workspace));
+        let paths = found.names.iter().map(|name| path::absolute(name, &self.call.event.workspace));
         let mut more = found.more || found.count > found.names.len();
         let mut names = Vec::new();
         for path in paths {
             // Git reports an untracked folder by its own name.
-            match path::is_within(folder, &path).then(|| self.world.expand(&format!("{folder}/*"))) {
+            match path::is_within(folder, &path).then(|| self.call.world.expand(&format!("{folder}/*"))) {
                 Some(Affected::Unknown) => more = true,
                 Some(held) => names.extend(held.known().unwrap_or_default()),
                 None => names.push(path),
@@ -136,12 +149,12 @@ impl Facts<'_> {
     }
 
     fn is_lost(&self, which: Lost, path: &str) -> bool {
-        let is_precious = || PRECIOUS.iter().any(|class| self.in_class(class, path));
+        let is_precious = || PRECIOUS.iter().any(|class| self.call.in_class(class, path));
         match which {
             Lost::Data => is_precious(),
-            Lost::Work => !is_precious() && !self.in_class("scratch", path),
+            Lost::Work => !is_precious() && !self.call.in_class("scratch", path),
             Lost::Untouched => {
-                self.world.age(path).is_some_and(|age| age.is_untouched) && !self.in_class("scratch", path)
+                self.call.world.age(path).is_some_and(|age| age.is_untouched) && !self.call.in_class("scratch", path)
             }
         }
     }
@@ -151,47 +164,45 @@ impl Facts<'_> {
         // Staged content is in git's index. Detecting it requires reading the last commit, which adds to the cost of
         // each edit.
         let changed = || match which {
-            Lost::Untouched => self.world.unstaged(path),
-            Lost::Data | Lost::Work => self.world.uncommitted(path),
+            Lost::Untouched => self.call.world.unstaged(path),
+            Lost::Data | Lost::Work => self.call.world.uncommitted(path),
         };
-        let untracked = |which| self.world.untracked(path, which).is_something();
-        self.is_from_before(path) == Some(true)
-            && match self.world.is_tracked(path) {
+        let untracked = |which| self.call.world.untracked(path, which).is_something();
+        self.session.is_from_before(path) == Some(true)
+            && match self.call.world.is_tracked(path) {
                 Some(true) => changed().is_something(),
                 _ => changed().is_something() || untracked(Untracked::Ordinary) || untracked(Untracked::Ignored),
             }
-            && self.is_regenerable(path) != Ternary::Yes
+            && self.builds.is_regenerable(path) != Ternary::Yes
             && !self.is_held_by_new(effect, path)
     }
 
-    /// Whether an existing file has no other copy, as far as it is known. Unlike for a text, a project without git counts.
-    pub(super) fn is_only_copy_of(&self, real: &ResolvedPath) -> Ternary {
-        if real.exists != Some(true) {
-            return real.exists.map_or(Ternary::Unknown, |_| Ternary::No);
+    /// Returns an existing file if it has no other copy, as far as it is known. Unlike for a text, a project without git
+    /// counts.
+    pub(super) fn only_copy(&self, real: &ResolvedPath) -> Affected<Names> {
+        match real.exists {
+            None => return Affected::Unknown,
+            Some(false) => return Affected::Nothing,
+            Some(true) => {}
         }
         let path = real.path.as_str();
-        let is_committed = self.world.is_tracked(path) == Some(true) && self.world.uncommitted(path).is_nothing();
+        let is_committed =
+            self.call.world.is_tracked(path) == Some(true) && self.call.world.uncommitted(path).is_nothing();
         let is_lost = !is_committed
-            && self.is_from_before(path) != Some(false)
-            && self.is_regenerable(path) != Ternary::Yes
-            && self.place(path) != Place::Temporary;
-        if is_lost {
-            *self.lost.borrow_mut() = Names { count: 1, names: vec![self.named(path)], more: false };
+            && self.session.is_from_before(path) != Some(false)
+            && self.builds.is_regenerable(path) != Ternary::Yes
+            && self.call.place(path) != Place::Temporary;
+        if !is_lost {
+            return Affected::Nothing;
         }
-        Ternary::from(is_lost)
+        Affected::These(Names { count: 1, names: vec![self.call.display_name(path)], more: false })
     }
 
     /// Whether the replacing text contains all lines of a file, if the call specifies the text.
     fn is_held_by_new(&self, effect: &Effect, path: &str) -> bool {
-        let Some(Action::Write { content: new, .. }) = self.event.actions.get(effect.action) else { return false };
-        let Some(old) = self.world.content_before(path) else { return false };
+        let Some(Action::Write { content: new, .. }) = self.call.event.actions.get(effect.action) else { return false };
+        let Some(old) = self.call.world.content_before(path) else { return false };
         let lines: HashSet<&str> = new.lines().map(str::trim_end).collect();
         old.lines().map(str::trim_end).all(|line| line.is_empty() || lines.contains(line))
-    }
-
-    /// Returns a path for display: relative to the workspace if it is inside.
-    pub(super) fn named(&self, path: &str) -> String {
-        let relative = path.strip_prefix(self.event.workspace.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        relative.filter(|_| !self.event.workspace.is_empty()).unwrap_or(path).to_owned()
     }
 }

@@ -1,14 +1,12 @@
-//! Files that are written below a folder, by name, and whether a file of the guard or an agent's hook file is among
-//! them.
+//! Files that are written below a folder, by name.
 
-use super::cache::Facts;
-use super::classes::fixed_part;
-
+use super::call::Call;
+use super::landed::CopyFacts;
+use super::patterns::fixed_part;
 use crate::analysis::aliases;
 use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
-use crate::model::truth::Ternary;
 use crate::model::world::{Known, NamesOf};
 use crate::text::sed;
 use reflex_shell::{ExecTarget, Value};
@@ -16,28 +14,20 @@ use reflex_shell::{ExecTarget, Value};
 /// Classes of files that run automatically or grant access. In a copied tree only these are judged individually.
 const STARTED: [&str; 4] = ["shell-startup", "system-startup", "git-hooks", "secret"];
 
-/// The classes of the guard's own files and of the files that contain a user's agent hooks.
-const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
-
 /// Maximum number of sources of one copy that are examined.
 const MAX_SOURCES: usize = 1024;
 
 /// Maximum number of files of a tree that become targets of their own.
 const MAX_BELOW: usize = 256;
 
-impl Facts<'_> {
-    /// Returns for each effect whether it only saves the state of an agent's shell: an agent has a shell do this before
-    /// the first call. What a later shell runs from there is judged when it starts.
-    pub(crate) fn saved_shells(&self) -> Vec<bool> {
-        let is_saved = |effect: &Effect| {
-            let is_state = |target| self.is(effect, target, "agent-snapshots") == Ternary::Yes;
-            matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
-                && !effect.targets.is_empty()
-                && effect.targets.iter().all(is_state)
-        };
-        self.analysis.effects.iter().map(is_saved).collect()
-    }
+/// The files of trees that are written below a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct TreeFacts<'f> {
+    pub(super) call: &'f Call<'f>,
+    pub(super) copies: CopyFacts<'f>,
+}
 
+impl TreeFacts<'_> {
     /// Returns the files of trees that are written below a folder, as overwrites with the flag `below`. A file that is
     /// unpacked into `~/.ssh` or named `.git/hooks/pre-commit` is judged like a file that is written there directly. If
     /// the names are unknown, the target is everything in the folder.
@@ -50,14 +40,14 @@ impl Facts<'_> {
                 && effect.site == ExecTarget::Here
                 && !effect.flags.iter().any(|flag| ["everywhere", "prefix", "clean", "untracked"].contains(flag))
         };
-        self.analysis.effects.iter().filter(is_tree).filter_map(|effect| self.brought(effect)).collect()
+        self.call.analysis.effects.iter().filter(is_tree).filter_map(|effect| self.brought(effect)).collect()
     }
 
     fn brought(&self, effect: &Effect) -> Option<Effect> {
         let into = effect.targets.first().filter(|target| target.path().is_some())?;
-        let real = self.real(effect, into);
+        let real = self.call.real(effect, into);
         let folder = fixed_part(&real.path).to_owned();
-        let is_in_project = is_within(&folder, &self.event.workspace);
+        let is_in_project = is_within(&folder, &self.call.event.workspace);
         let absolute = effect.flags.contains(&"absolute");
         let target = |path: String, contents: bool| {
             let value = Value::text(path.clone(), effect.origin);
@@ -74,11 +64,11 @@ impl Facts<'_> {
                     path::absolute(name, &folder)
                 };
                 let mut paths: Vec<String> = names.iter().filter(|name| !name.ends_with('/')).map(placed).collect();
-                let leaves = |path: &String| !is_within(path, &self.event.workspace) || path.contains("/.");
+                let leaves = |path: &String| !is_within(path, &self.call.event.workspace) || path.contains("/.");
                 let stays = effect.flags.contains(&"no-clobber");
                 paths.retain(|path| !is_in_project || leaves(path));
-                paths.retain(|path| !is_copy || STARTED.iter().any(|class| self.in_class(class, path)));
-                paths.retain(|path| !stays || self.world.real(path, false).exists != Some(true));
+                paths.retain(|path| !is_copy || STARTED.iter().any(|class| self.call.in_class(class, path)));
+                paths.retain(|path| !stays || self.call.world.real(path, false).exists != Some(true));
                 // Hidden names and programs come first, in case the list is truncated.
                 paths.sort_by_key(|path| !(path.contains("/.") || path.contains("/bin/")));
                 paths.truncate(MAX_BELOW);
@@ -95,95 +85,8 @@ impl Facts<'_> {
     /// Whether a file in a folder of the user's programs has the name of another program.
     fn shadows_program(&self, file: &str) -> bool {
         let folder = path::parent(file);
-        let is_of_user = folder.ends_with("/bin") && is_within(folder, &self.event.home);
-        is_of_user && self.world.program(path::name_of(file)).is_some_and(|other| other != file)
-    }
-
-    /// Whether a tree that is written below the target contains a file of the guard or an agent's hook file, or
-    /// replaces a folder above one. Unknown if the names are unknown and such a file is below the target.
-    pub(super) fn writes_guard(&self, effect: &Effect, target: &Target) -> Ternary {
-        if effect.kind == EffectKind::Overwrite && !effect.flags.contains(&"place") {
-            return Ternary::No;
-        }
-        if target.path().is_none() {
-            // For an unknown folder: names that would be the guard's below the home folder count as the guard's.
-            let names = (effect.kind == EffectKind::Populate).then(|| self.names_below(effect, None).known()).flatten();
-            return Ternary::from(names.is_some_and(|names| self.names_protected(&names, &self.event.home)));
-        }
-        let real = self.real(effect, target);
-        let folder = fixed_part(&real.path);
-        let absolute = effect.flags.contains(&"absolute");
-        if effect.kind == EffectKind::Populate && self.is_protected_path(folder) {
-            return Ternary::Yes;
-        }
-        if effect.flags.contains(&"everywhere") {
-            return Ternary::Unknown;
-        }
-        if effect.flags.contains(&"prefix") {
-            return self.begins_guard(folder);
-        }
-        if !absolute && !self.is_above_guard(folder) {
-            return Ternary::No;
-        }
-        let Some(names) = self.names_below(effect, real.exists).known() else {
-            return if self.is_above_guard(folder) { Ternary::Unknown } else { Ternary::No };
-        };
-        Ternary::from(self.names_protected(&names, folder))
-    }
-
-    /// Whether the target is a program that this session wrote and its arguments name a folder above a protected file.
-    pub(super) fn is_given_guard(&self, effect: &Effect, target: &Target) -> bool {
-        let Some((command, program)) = self.analysis.command(effect).zip(target.path()) else { return false };
-        let words = command.words.iter().skip(1).flat_map(|word| word.split(&['=']));
-        let mut folders = words.filter_map(|word| self.lexical(&word, effect));
-        folders.any(|folder| self.is_above_guard(fixed_part(&folder))) && self.is_written_by_session(program)
-    }
-
-    fn is_written_by_session(&self, program: &str) -> bool {
-        let writes = |effect: &Effect| {
-            [EffectKind::Overwrite, EffectKind::Edit].contains(&effect.kind)
-                && effect.targets.iter().any(|target| target.path() == Some(program))
-        };
-        self.analysis.effects.iter().any(writes)
-            || self.written.get_or_init(|| self.world.written()).contains(program)
-            || self.world.is_of_session(program) == Some(true)
-    }
-
-    fn names_protected(&self, names: &[String], folder: &str) -> bool {
-        names.iter().any(|name| {
-            let written = path::absolute(name, folder);
-            self.is_protected_path(&written) || written != folder && self.is_above_guard(&written)
-        })
-    }
-
-    /// Whether the folder contains a protected file.
-    fn is_above_guard(&self, folder: &str) -> bool {
-        self.protected_files().iter().any(|file| is_within(fixed_part(file), folder))
-    }
-
-    /// Returns the guard's files, and the protected patterns with a fixed location. A pattern without a leading folder
-    /// matches anywhere, including in every project, and is not returned.
-    fn protected_files(&self) -> Vec<String> {
-        let home = &self.event.home;
-        let file = |pattern: &str| match pattern.strip_prefix("~/") {
-            Some(rest) => Some(format!("{home}/{rest}")),
-            None => pattern.starts_with('/').then(|| pattern.to_owned()),
-        };
-        let classes = PROTECTED.iter().flat_map(|class| self.tables.library().places().get(class).iter());
-        let files = classes.flat_map(|place| place.paths().iter()).filter_map(file);
-        self.world.guard().into_iter().chain(files).collect()
-    }
-
-    /// Returns `Unknown` if the name of a protected file begins with this prefix.
-    fn begins_guard(&self, beginning: &str) -> Ternary {
-        let begins = self.protected_files().iter().any(|file| file.starts_with(beginning));
-        if begins { Ternary::Unknown } else { Ternary::No }
-    }
-
-    fn is_protected_path(&self, path: &str) -> bool {
-        let in_home = || is_within(path, &self.event.home) || !is_within(path, &self.event.workspace);
-        self.world.guard().iter().any(|file| is_within(path, file))
-            || in_home() && PROTECTED.iter().any(|class| self.in_class(class, path))
+        let is_of_user = folder.ends_with("/bin") && is_within(folder, &self.call.event.home);
+        is_of_user && self.call.world.program(path::name_of(file)).is_some_and(|other| other != file)
     }
 
     /// Returns the written names, relative to the folder; a name with a leading slash is absolute.
@@ -198,29 +101,29 @@ impl Facts<'_> {
     fn populated_names(&self, effect: &Effect) -> Known<Vec<String>> {
         let has = |flag: &str| effect.flags.contains(&flag);
         if has("archive") {
-            let names = self.world.names_of(NamesOf::Archive(&self.source_of(effect)?)).known()?;
+            let names = self.call.world.names_of(NamesOf::Archive(&self.source_of(effect)?)).known()?;
             return Some(self.transformed(without_first(names, self.stripped(effect)?), effect));
         }
         if has("tree") {
-            let names = self.world.names_of(NamesOf::Folder(&self.source_of(effect)?)).known()?;
+            let names = self.call.world.names_of(NamesOf::Folder(&self.source_of(effect)?)).known()?;
             return Some(if has("dotted") { names.iter().map(|name| dotted(name)).collect() } else { names });
         }
         if has("clean") || has("untracked") {
             // Everything that is not in git is removed, which includes the guard's state.
-            return Some(vec![format!("{}/.local/state/reflex", self.event.home)]);
+            return Some(vec![format!("{}/.local/state/reflex", self.call.event.home)]);
         }
         if !has("git") {
             return None;
         }
         let at = self.repository_of(effect)?;
         let word = effect.argument.as_ref().map_or(Some("HEAD".into()), Value::literal)?;
-        let names = self.world.names_of(NamesOf::Commit { at: &at, word: &word }).known()?;
+        let names = self.call.world.names_of(NamesOf::Commit { at: &at, word: &word }).known()?;
         Some(self.transformed(without_first(names, self.stripped(effect)?), effect))
     }
 
     /// Applies `tar --transform` to the names.
     fn transformed(&self, names: Vec<String>, effect: &Effect) -> Vec<String> {
-        let command = self.analysis.command(effect);
+        let command = self.call.analysis.command(effect);
         let known = command.and_then(|command| Some((command, command.invocation.as_ref()?)));
         let values = known.map(|(command, known)| known.values("transform", &command.words)).unwrap_or_default();
         values.iter().filter_map(Value::literal).fold(names, |names, text| sed::substituted(names, &text))
@@ -228,7 +131,7 @@ impl Facts<'_> {
 
     /// Returns the number of leading folders that the extraction strips from names.
     fn stripped(&self, effect: &Effect) -> Option<usize> {
-        let Some(command) = self.analysis.command(effect) else { return Some(0) };
+        let Some(command) = self.call.analysis.command(effect) else { return Some(0) };
         let value = command.invocation.as_ref().and_then(|known| known.values("strip", &command.words).pop());
         value.map_or(Some(0), |count| count.literal()?.parse().ok())
     }
@@ -237,17 +140,17 @@ impl Facts<'_> {
     fn source_of(&self, effect: &Effect) -> Option<String> {
         let argument = effect.argument.as_ref()?;
         let absolute = argument.literal().filter(|text| path::is_absolute(text)).map(std::borrow::Cow::into_owned);
-        absolute.or_else(|| self.lexical(argument, effect))
+        absolute.or_else(|| self.call.lexical(argument, effect))
     }
 
     /// Returns the folder whose repository the command uses: that of `--git-dir`, else its working directory.
     fn repository_of(&self, effect: &Effect) -> Option<String> {
-        let command = self.analysis.command(effect)?;
+        let command = self.call.analysis.command(effect)?;
         // In `git archive | tar` the folder is that of `git archive`.
         let named = command.invocation.as_ref().and_then(|known| known.values("git-dir", &command.words).pop());
         match named {
-            Some(named) => self.lexical(&named, effect),
-            None => Some(effect.folder.clone().unwrap_or_else(|| self.event.cwd.clone())),
+            Some(named) => self.call.lexical(&named, effect),
+            None => Some(effect.folder.clone().unwrap_or_else(|| self.call.event.cwd.clone())),
         }
     }
 
@@ -257,7 +160,7 @@ impl Facts<'_> {
         let renamed = effect.flags.contains(&"no-target") || exists == Some(false);
         let mut names = Vec::new();
         let has = |flag: &str| effect.flags.contains(&flag);
-        for (index, source) in aliases::sources(effect, self.analysis).enumerate() {
+        for (index, source) in aliases::sources(effect, self.call.analysis).enumerate() {
             let TargetPath::Known { contents, follows, .. } = &source.path else { return None };
             if index >= MAX_SOURCES {
                 return None;
@@ -265,17 +168,17 @@ impl Facts<'_> {
             let is_one = !source.is_pattern();
             // All that a pattern without a name matches are separate sources.
             let into = is_one && (*contents || *follows) || renamed;
-            for source in self.matched(source).known()? {
-                let name_of_source = self.copied_name(effect, &source).to_owned();
-                let real = self.world.real(&source, true);
+            for source in self.copies.matched(source).known()? {
+                let name_of_source = self.copies.copied_name(effect, &source).to_owned();
+                let real = self.call.world.real(&source, true);
                 // A nonexistent source may become a folder with any content.
                 if real.exists == Some(false) && (has("recursive") || has("archive")) {
                     return None;
                 }
                 let inner = match real.is_folder {
                     Some(false) => Some(Vec::new()),
-                    Some(true) => Some(self.world.names_of(NamesOf::Folder(&real.path)).known()?),
-                    None => self.world.names_of(NamesOf::Folder(&real.path)).known(),
+                    Some(true) => Some(self.call.world.names_of(NamesOf::Folder(&real.path)).known()?),
+                    None => self.call.world.names_of(NamesOf::Folder(&real.path)).known(),
                 };
                 match inner.filter(|names| !names.is_empty()) {
                     Some(inner) if into => names.extend(inner),

@@ -17,6 +17,12 @@ impl From<bool> for Ternary {
     }
 }
 
+impl From<Option<bool>> for Ternary {
+    fn from(known: Option<bool>) -> Ternary {
+        known.map_or(Ternary::Unknown, Ternary::from)
+    }
+}
+
 impl Ternary {
     /// Returns its name.
     pub fn name(self) -> &'static str {

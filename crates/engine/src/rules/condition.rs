@@ -132,7 +132,7 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
         }
         "effect" => Ternary::from(value.texts().any(|name| name == effect.kind.name())),
         "is" => of_target(&|target| any(value.texts().map(|class| facts.is(effect, target, class)))),
-        "path" => of_target(&|target| any(value.texts().map(|pattern| facts.lies_at(effect, target, pattern)))),
+        "path" => of_target(&|target| any(value.texts().map(|pattern| facts.user().lies_at(effect, target, pattern)))),
         "fact" => any(value
             .texts()
             .map(|name| Fact::named(name).map_or(Ternary::Unknown, |fact| facts.fact(effect, target, fact)))),

@@ -83,7 +83,7 @@ pub(crate) fn holds(condition: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'
 fn spellings(text: &str, facts: &Facts<'_>) -> Vec<Spelling> {
     let written = AgentPath::new(text).with_slashes();
     let lexical = absolute(&written, facts);
-    let real = facts.real_path(&lexical);
+    let real = facts.call.real_path(&lexical);
     let in_workspace = |path: &str| {
         let workspace = facts.event.workspace.as_str();
         let relative =
@@ -200,7 +200,8 @@ impl Question<'_> {
     fn takes_along(&self, deleted: &str) -> bool {
         let Some(effect) = self.raised.effect else { return false };
         let deleted = absolute(deleted, self.facts);
-        let lies_in = |folder: &str| self.facts.takes_along(effect, &deleted, &self.folder(&self.filled(folder)));
+        let lies_in =
+            |folder: &str| self.facts.user().takes_along(effect, &deleted, &self.folder(&self.filled(folder)));
         self.wanted.value.texts().any(lies_in)
     }
 
@@ -234,7 +235,7 @@ impl Question<'_> {
 
     fn word(&self, word: &str) -> Option<String> {
         if word == "allowed_roots" {
-            return Some(self.facts.roots().join(", "));
+            return Some(self.facts.call.roots().join(", "));
         }
         match self.raised.field(word, self.facts) {
             FieldValue::Text(text) if !text.is_empty() => Some(text),

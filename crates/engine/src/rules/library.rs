@@ -132,7 +132,7 @@ fn in_production(message: String, rule: Rule<'static>, effect: &Effect, facts: &
     if rule.production().is_empty() {
         return message;
     }
-    match facts.production_name(effect) {
+    match facts.connections().production_name(effect) {
         Some(name) if !message.contains(&name) => {
             let name = redacted(&name, facts.tables);
             format!("{} ({name} looks like production).", message.trim_end_matches('.'))
@@ -209,7 +209,7 @@ impl Words<'_> {
         if self.effect.site != ExecTarget::Here {
             return "a dump made in the same place".into();
         }
-        let pointed = self.facts.pointed(self.effect);
+        let pointed = self.facts.connections().pointed(self.effect);
         let is_plain = |name: &&String| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
         };

@@ -94,24 +94,24 @@ impl<'a> RuleEvent<'a> {
     /// The lines that a write or an edit adds, without those of the replaced text.
     fn added(&self, facts: &Facts<'_>) -> String {
         let Some(action) = self.action.and_then(|index| facts.event.actions.get(index)) else { return String::new() };
-        action.content().map(|content| lines_beside(content, &facts.replaced(action))).unwrap_or_default()
+        action.content().map(|content| lines_beside(content, &facts.user().replaced(action))).unwrap_or_default()
     }
 
     /// Returns the value of a field.
     pub fn field(&self, name: &str, facts: &Facts<'_>) -> FieldValue {
         match name {
-            "git.branch" => return facts.git_branch().map_or(FieldValue::Unknown, FieldValue::Text),
+            "git.branch" => return facts.git().branch().map_or(FieldValue::Unknown, FieldValue::Text),
             "git.dirty" => {
-                return facts.git_dirty().map_or(FieldValue::Unknown, |dirty| FieldValue::Text(dirty.to_string()));
+                return facts.git().is_dirty().map_or(FieldValue::Unknown, |dirty| FieldValue::Text(dirty.to_string()));
             }
             "deletes" if matches!(self.fields, Fields::Call { .. }) => {
-                return FieldValue::Text(facts.deletes().to_string());
+                return FieldValue::Text(facts.user().deletes().to_string());
             }
             _ => {}
         }
         let is_call = matches!(self.fields, Fields::Call { .. });
         if let Some(variable) = name.strip_prefix("env.").filter(|_| is_call) {
-            return FieldValue::Text(facts.variable(variable).unwrap_or_default());
+            return FieldValue::Text(facts.call.world.variable(variable).unwrap_or_default());
         }
         match &self.fields {
             Fields::Named(map) if name == "added" && !map.contains_key(name) => {
@@ -226,7 +226,7 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
         Action::Write { path: file, content } => {
             // Replacing a file raises both events, so that rules on either apply.
             let names: &[&'static str] =
-                if facts.is_missing(file) { &["file_write"] } else { &["file_write", "file_edit"] };
+                if facts.call.is_missing(file) { &["file_write"] } else { &["file_write", "file_edit"] };
             (names, vec![path(file), text("content", content)])
         }
         Action::Edit { path: file, content, .. } => (&["file_edit"], vec![path(file), text("content", content)]),
@@ -312,10 +312,10 @@ fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<RuleE
     for target in &effect.targets {
         let Some(path) = target.path() else { continue };
         // An existing file only gets a different time.
-        if effect.kind == EffectKind::SetTimes && facts.exists(path) != Some(false) {
+        if effect.kind == EffectKind::SetTimes && facts.call.exists(path) != Some(false) {
             continue;
         }
-        match facts.found_by(effect, target).filter(|found| !found.is_empty()) {
+        match facts.user().found_by(effect, target).filter(|found| !found.is_empty()) {
             Some(found) => all.extend(found.into_iter().take(MAX_RAISED).map(|path| of_path(path.into()))),
             None => all.push(of_path(path.into())),
         }

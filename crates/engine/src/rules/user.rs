@@ -109,7 +109,7 @@ pub(crate) fn message(rule: UserRule<'_>, raised: &RuleEvent<'_>, facts: &Facts<
             Some(cut(&redacted(&text, facts.tables), MAX_WORD))
         }
         FieldValue::Text(_) | FieldValue::Unknown if name == "allowed_roots" => {
-            Some(cut(&facts.roots().join(", "), MAX_WORD))
+            Some(cut(&facts.call.roots().join(", "), MAX_WORD))
         }
         FieldValue::Text(_) | FieldValue::Unknown => None,
     };

@@ -67,7 +67,7 @@ fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
     reasons.extend(
         placed.map(|class| Reason::Raises(format!("{} is a sensitive place", class.trim_start_matches("sensitive-")))),
     );
-    if STAKES.contains(&finding.category.as_str()) && facts.is_tainted() {
+    if STAKES.contains(&finding.category.as_str()) && facts.call.is_tainted() {
         reasons.push(Reason::Raises("a text that gives orders came into this session".into()));
     }
     if finding.tier != Tier::Core {
