@@ -5,7 +5,9 @@
 
 use super::call::Call;
 use super::git::GitFacts;
+use super::landed::CopyFacts;
 use super::meaning::Pattern;
+use super::regenerable::BuildFacts;
 use super::replaced::LossFacts;
 use crate::model::affected::Affected;
 use crate::model::analysis::{Script, Starter, Usage};
@@ -49,7 +51,9 @@ enum Keeping {
 #[derive(Clone, Copy)]
 pub(crate) struct StakeFacts<'f> {
     pub(super) call: &'f Call<'f>,
+    pub(super) builds: BuildFacts<'f>,
     pub(super) git: GitFacts<'f>,
+    pub(super) copies: CopyFacts<'f>,
     pub(super) losses: LossFacts<'f>,
 }
 
@@ -188,7 +192,7 @@ impl StakeFacts<'_> {
             for path in self.paths_of(effect, target).known().ok_or(Obstacle::UnknownFiles)? {
                 plain(&path)?;
                 let exists = self.call.world.real(&path, false).exists;
-                if exists.ok_or(Obstacle::UnknownFiles)? && self.git.builds.is_regenerable(&path) != Ternary::Yes {
+                if exists.ok_or(Obstacle::UnknownFiles)? && self.builds.is_regenerable(&path) != Ternary::Yes {
                     let is_database = effect.flags.contains(&"database");
                     let journals = JOURNALS.iter().filter(|_| is_database).map(|ending| format!("{path}{ending}"));
                     into.companions.extend(journals);
@@ -224,11 +228,11 @@ impl StakeFacts<'_> {
             let is_name = |path: &String| {
                 !path.contains(['*', '?', '[']) || self.call.world.real(path, false).exists == Some(true)
             };
-            let all = written.into_iter().chain(self.losses.copies.buried(effect)).collect::<Vec<_>>();
+            let all = written.into_iter().chain(self.copies.buried(effect)).collect::<Vec<_>>();
             return Some(all).filter(|paths| paths.iter().all(is_name)).into();
         }
         if effect.kind == EffectKind::Move && target.is_pattern() && !self.changes_patterns() {
-            return self.losses.copies.matched(target);
+            return self.copies.matched(target);
         }
         let seen = self.call.seen(effect, target);
         match &seen.pattern {
@@ -352,7 +356,7 @@ impl StakeFacts<'_> {
             return Err(Obstacle::TooManyListed(count));
         }
         let paths = names.iter().map(|name| path::absolute(name, &self.call.event.workspace));
-        let lasting: Vec<String> = paths.filter(|path| self.git.builds.is_regenerable(path) != Ternary::Yes).collect();
+        let lasting: Vec<String> = paths.filter(|path| self.builds.is_regenerable(path) != Ternary::Yes).collect();
         lasting.iter().try_for_each(|path| plain(path))?;
         Ok(lasting)
     }

@@ -171,3 +171,21 @@ impl<'a> Facts<'a> {
         truth
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::fake_world::FakeWorld;
+
+    #[test]
+    fn names_are_kept_for_the_message_only_if_they_are_lost() {
+        let (event, analysis, world) = (Event::default(), Analysis::default(), FakeWorld::default());
+        let facts = Facts::new(&event, &analysis, Tables::EMPTY, &world);
+        let names = Names { names: vec!["a.txt".to_owned()], count: 1, more: false };
+        assert_eq!(facts.are_lost(Affected::These(names.clone())), Ternary::Yes);
+        assert_eq!(facts.are_lost(Affected::Nothing), Ternary::No);
+        assert_eq!(facts.are_lost(Affected::Unknown), Ternary::Unknown);
+        assert_eq!(facts.take_lost(), names);
+        assert_eq!(facts.take_lost(), Names::default());
+    }
+}

@@ -90,7 +90,13 @@ impl Facts<'_> {
     }
 
     fn stakes(&self) -> StakeFacts<'_> {
-        StakeFacts { call: &self.call, git: self.git(), losses: self.losses() }
+        StakeFacts {
+            call: &self.call,
+            builds: self.builds(),
+            git: self.git(),
+            copies: self.copies(),
+            losses: self.losses(),
+        }
     }
 }
 
@@ -190,5 +196,28 @@ impl Facts<'_> {
     /// Returns the data that these findings report as lost.
     pub(crate) fn at_stake<'f>(&self, findings: impl Iterator<Item = &'f Finding>) -> AtStake {
         self.stakes().at_stake(findings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::analysis::Analysis;
+    use crate::model::effect::TargetPath;
+    use crate::model::event::Event;
+    use crate::model::fake_world::FakeWorld;
+    use reflex_shell::Value;
+    use reflex_tables::Tables;
+
+    #[test]
+    fn a_fact_about_a_file_is_unknown_for_a_target_that_is_not_a_path() {
+        let (event, analysis, world) = (Event::default(), Analysis::default(), FakeWorld::default());
+        let facts = Facts::new(&event, &analysis, Tables::EMPTY, &world);
+        let effect = Effect::configured(0, Vec::new(), "x");
+        let target = Target::new(Value::text("x".to_owned(), effect.origin), TargetPath::None);
+        for fact in [Fact::Exists, Fact::Tracked, Fact::Uncommitted, Fact::OnlyCopy] {
+            assert_eq!(facts.fact(&effect, Some(&target), fact), Ternary::Unknown, "{}", fact.name());
+            assert_eq!(facts.fact(&effect, None, fact), Ternary::Unknown, "{}", fact.name());
+        }
     }
 }
