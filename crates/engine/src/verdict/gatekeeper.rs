@@ -259,7 +259,7 @@ impl Verdict {
     }
 
     /// Records that the data at stake is kept; a prompt for that reason alone becomes a warning.
-    pub fn kept(&mut self, copy: KeptCopy<'_>) {
+    pub fn record_copy(&mut self, copy: KeptCopy<'_>) {
         let Some(at_stake) = self.at_stake.take() else { return };
         let (id, command) = match copy {
             KeptCopy::Backup(id) => (id, format!("reflex undo {id}")),
@@ -292,7 +292,7 @@ impl Verdict {
     }
 
     /// Records that the data at stake could not be kept; the prompt includes the reason.
-    pub fn not_kept(&mut self, why: &str) {
+    pub fn record_obstacle(&mut self, why: &str) {
         let is_reported = self.at_stake.take().is_some_and(|at_stake| !at_stake.findings.is_empty());
         self.chain.push(format!("kept: no, because {why}"));
         if !is_reported {

@@ -87,7 +87,7 @@ impl Host {
         }
         let at_stake = judgement.verdict.at_stake.clone()?;
         if self.watch_keeps(&at_stake) {
-            judgement.verdict.kept(KeptCopy::OfWatch);
+            judgement.verdict.record_copy(KeptCopy::OfWatch);
             return None;
         }
         let kept = self.request(&at_stake).and_then(|(request, tree)| {
@@ -104,11 +104,11 @@ impl Host {
         });
         match kept {
             Ok(id) => {
-                judgement.verdict.kept(KeptCopy::Backup(&id));
+                judgement.verdict.record_copy(KeptCopy::Backup(&id));
                 Some(id)
             }
             Err(why) => {
-                judgement.verdict.not_kept(&why.to_string());
+                judgement.verdict.record_obstacle(&why.to_string());
                 None
             }
         }
@@ -127,7 +127,7 @@ impl Host {
         let session = Redactor::new(&store).name(&event.session).to_string();
         let kept = self.request(&at_stake).and_then(|(request, _)| Ok(self.backups().try_keep(&request, &session)?));
         if let Err(why) = kept {
-            judgement.verdict.not_kept(&why.to_string());
+            judgement.verdict.record_obstacle(&why.to_string());
         }
     }
 

@@ -221,7 +221,7 @@ fn beginning(call: &str) -> String {
 pub(in crate::commands) fn as_run(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
     if verdict.is_kept_first() {
-        verdict.kept(KeptCopy::Backup("ID"));
+        verdict.record_copy(KeptCopy::Backup("ID"));
     }
     verdict
 }
