@@ -78,5 +78,5 @@ pub use text::command_lines::command_lines;
 pub use text::deep_json::parse_json;
 pub use text::excerpt::{plain_path, quotation, quoted_from_stranger};
 pub use text::glob::fits;
-pub use verdict::gatekeeper::next_steps;
 pub use verdict::judgeable::{JudgedRule, Reservation};
+pub use verdict::reasons::next_steps;

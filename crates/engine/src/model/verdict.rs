@@ -56,6 +56,11 @@ impl Verdict {
         self.advice.iter().filter(|advice| !advice.is_known).map(|advice| &advice.reason)
     }
 
+    /// Marks the warnings that the agent has already received.
+    pub fn advise_once(&mut self, is_known: impl Fn(&Advice) -> bool) {
+        self.advice.iter_mut().for_each(|advice| advice.is_known = is_known(advice));
+    }
+
     /// Returns all sentences for people: the reasons and all warnings, new or not.
     pub fn sentences(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.reason))

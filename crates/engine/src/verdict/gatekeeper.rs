@@ -3,11 +3,12 @@
 
 use crate::detectors::budget;
 use crate::facts::cache::Facts;
-use crate::model::event::{Event, Moment};
+use crate::model::event::Moment;
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
 use crate::model::reason::Reason;
-use crate::model::verdict::{Advice, AtStake, FollowUp, KeptCopy, Verdict};
+use crate::model::verdict::{Advice, AtStake, FollowUp, Verdict};
 use crate::policy::Policy;
+use crate::verdict::reasons::reason_for;
 use crate::verdict::severity;
 
 /// Weighs the findings under the policy.
@@ -172,148 +173,11 @@ fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, Policy
     kept
 }
 
-/// Returns the harm and the remedy, followed by the trigger and the rule.
-fn reason_for(decision: Decision, finding: &Finding) -> Reason {
-    let begin = match decision {
-        Decision::Pass => "Warning",
-        Decision::Ask => "Needs approval",
-        Decision::Deny => "Blocked",
-    };
-    let Finding { id, category, message, remedy, .. } = finding;
-    let part = part(finding);
-    let remedy = if remedy.is_empty() { String::new() } else { sentence(remedy) };
-    if finding.by_stranger {
-        let part = if part == IT { String::new() } else { format!("{part}. ") };
-        let harm = format!("{begin}: {part}{message}");
-        let full = if remedy.is_empty() { harm.clone() } else { format!("{harm} {remedy}") };
-        return Reason { harm, remedy, rule: String::new(), full };
-    }
-    // "Blocked: would delete …"
-    let harm = message.strip_prefix("It ").filter(|rest| rest.starts_with("would ")).unwrap_or(message);
-    let is_ended = harm.ends_with(['.', '!', '?']);
-    if !is_ended && remedy.is_empty() && finding.category == "reflex" {
-        // A module author's message is kept as written, without an added period.
-        let full = format!("{begin}: {harm} ({part} matches safety pattern `{id}`, category: {category})");
-        return Reason { harm: format!("{begin}: {harm}"), remedy, rule: id.clone(), full };
-    }
-    let harm = format!("{begin}: {harm}{}", if is_ended { "" } else { "." });
-    let space = if remedy.is_empty() { "" } else { " " };
-    let full = format!("{harm}{space}{remedy} {part} matches safety pattern `{id}` (category: {category}).");
-    Reason { harm, remedy, rule: id.clone(), full }
-}
-
-/// Returns a warning about data that is kept under an id. It needs no remedy: the call runs and can be undone.
-fn as_kept(warning: Reason, command: &str) -> Reason {
-    let loss = warning.harm.strip_prefix("Warning: ").unwrap_or(&warning.harm);
-    let harm = format!("Kept (`{command}` restores it): {loss}");
-    let full = format!(
-        "Warning: kept first; the user can run `{command}` to restore it. {}",
-        sentence(warning.full.strip_prefix("Warning: ").unwrap_or(&warning.full))
-    );
-    Reason { harm, remedy: String::new(), rule: warning.rule, full }
-}
-
-/// The subject if no part of a call can be quoted.
-const IT: &str = "It";
-
-/// Returns the quoted part of a call that triggered; a session or a text has none.
-fn part(finding: &Finding) -> String {
-    let command = finding.command.trim();
-    if command.is_empty() { IT.into() } else { format!("`{command}`") }
-}
-
-/// Returns a remedy as a sentence with a capital and a period, regardless of its author's style.
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().into_iter().flat_map(char::to_uppercase);
-    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    first.chain(chars).chain(end.chars()).collect()
-}
-
-/// Returns the steps by which a person lets a denied call run, for an agent that was not informed of them in this
-/// session. A person at a terminal reads no orders to an agent.
-pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
-    if decision != Decision::Deny || event.moment == Moment::Stop || event.is_for_person() {
-        return None;
-    }
-    Some(match pending {
-        Some(id) => format!(
-            "Only the user can do that, in their own terminal; ask for it with `reflex appeal {id} --because REASON`. Do not \
-             work around a block."
-        ),
-        None => "The user can run it in their own terminal. Do not work around a block.".to_owned(),
-    })
-}
-
-impl Verdict {
-    /// Whether the prompt becomes a warning if the data at stake is kept.
-    pub fn can_be_kept(&self) -> bool {
-        self.decision == Decision::Ask && self.is_kept_first()
-    }
-
-    /// Whether the hook copies data that the findings concern, and lets the call run.
-    pub fn is_kept_first(&self) -> bool {
-        let is_free =
-            |at_stake: &AtStake| at_stake.obstacle.is_none() && !at_stake.asks && !at_stake.findings.is_empty();
-        self.decision != Decision::Deny && self.at_stake.as_ref().is_some_and(is_free)
-    }
-
-    /// Records that the data at stake is kept; a prompt for that reason alone becomes a warning.
-    pub fn record_copy(&mut self, copy: KeptCopy<'_>) {
-        let Some(at_stake) = self.at_stake.take() else { return };
-        let (id, command) = match copy {
-            KeptCopy::Backup(id) => (id, format!("reflex undo {id}")),
-            KeptCopy::OfWatch => ("the watch of this run", "reflex undo".to_owned()),
-        };
-        self.chain.push(format!("kept: yes, as {id}"));
-        if at_stake.findings.is_empty() {
-            return;
-        }
-        if at_stake.asks || self.decision == Decision::Deny {
-            let is_kept = |reason: &Reason| at_stake.findings.iter().any(|(id, ..)| *id == reason.rule);
-            // The prompt concerns the other reasons, so they come first.
-            self.reasons.sort_by_key(is_kept);
-            for reason in self.reasons.iter_mut().filter(|reason| is_kept(reason)) {
-                reason.remedy = format!("{} A copy is kept: `{command}`.", reason.remedy).trim_start().to_owned();
-                reason.full.push_str(&format!(" It is kept: `{command}` restores it."));
-            }
-            return;
-        }
-        for (finding, decision, warning) in at_stake.findings {
-            self.advice.retain(|advice| advice.finding != finding);
-            if decision == Decision::Ask {
-                self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
-            }
-            self.advice.push(Advice { finding, reason: as_kept(warning, &command), about: id.into(), is_known: false });
-        }
-        self.decision = Decision::Pass;
-        self.rewrite = None;
-        self.reasons.clear();
-    }
-
-    /// Records that the data at stake could not be kept; the prompt includes the reason.
-    pub fn record_obstacle(&mut self, why: &str) {
-        let is_reported = self.at_stake.take().is_some_and(|at_stake| !at_stake.findings.is_empty());
-        self.chain.push(format!("kept: no, because {why}"));
-        if !is_reported {
-            return;
-        }
-        if let Some(reason) = self.reasons.first_mut().filter(|_| self.decision == Decision::Ask) {
-            reason.remedy = format!("No copy can be kept: {why}. {}", reason.remedy).trim_end().to_owned();
-            reason.full.push_str(&format!(" It was not kept for `reflex undo`: {why}."));
-        }
-    }
-
-    /// Marks the warnings that the agent has already received.
-    pub fn advise_once(&mut self, is_known: impl Fn(&Advice) -> bool) {
-        self.advice.iter_mut().for_each(|advice| advice.is_known = is_known(advice));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::analysis::Analysis;
+    use crate::model::event::Event;
     use crate::model::fake_world::FakeWorld;
     use crate::model::finding::{DetectorName, Severity, Tier};
     use reflex_tables::Tables;
