@@ -131,21 +131,28 @@ impl Policy {
         self.tables.library().policies().find(self.session?)
     }
 
-    /// Determines the action for a finding. Appends the reasons from people's files to `why`.
-    pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> PolicyAction {
+    /// Determines the action for a finding.
+    pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>) -> Worth {
+        let role = facts.event.role.as_deref();
+        let mut reasons = Vec::new();
         let base = match finding.fixed {
             Some(fixed) => fixed,
             None => {
-                let worth = self.by_severity(finding, facts.event.role.as_deref());
-                why.extend(self.lowering_preset(finding, worth));
+                let action = self.by_severity(finding, role);
+                reasons.extend(self.lowering_preset(finding, action));
                 // The unread part may be harmful, but that is not certain, so the maximum is a prompt.
-                if finding.id == TOO_MUCH { worth.min(PolicyAction::Ask) } else { worth }
+                if finding.id == TOO_MUCH { action.min(PolicyAction::Ask) } else { action }
             }
         };
-        let stated = self.overridden(finding, base, why);
-        let asked = stated == PolicyAction::Ask || stated == PolicyAction::Warn;
-        let worth = if asked { self.allowed(finding, facts, why).unwrap_or(stated) } else { stated };
-        self.answered(worth, facts.event.role.as_deref())
+        let stated = self.overridden(finding, base);
+        reasons.extend(stated.reasons);
+        let mut action = stated.action;
+        if action == PolicyAction::Ask || action == PolicyAction::Warn {
+            let coverage = self.allowance(finding, facts);
+            reasons.extend(coverage.reasons);
+            action = if coverage.is_covered { PolicyAction::Record } else { action };
+        }
+        Worth { action: self.answered(action, role), reasons }
     }
 
     /// Replaces a prompt by a refusal where a preset in force disables prompts.
@@ -160,7 +167,7 @@ impl Policy {
     /// The action for a finding as such, whatever the call: without roles, and without what people allow by its words.
     pub fn usual(&self, finding: &Finding) -> PolicyAction {
         let base = finding.fixed.unwrap_or_else(|| self.by_severity(finding, None));
-        self.answered(self.overridden(finding, base, &mut Vec::new()), None)
+        self.answered(self.overridden(finding, base).action, None)
     }
 
     /// The entries for a role in all layers. They only tighten, because an agent may choose its role.
@@ -238,8 +245,9 @@ impl Policy {
     }
 
     /// Applies `rules: {NAME: …}` and `disabled_rules`.
-    fn overridden(&self, finding: &Finding, base: PolicyAction, why: &mut Vec<String>) -> PolicyAction {
+    fn overridden(&self, finding: &Finding, base: PolicyAction) -> Worth {
         let mut stated = Combined::default();
+        let mut reasons = Vec::new();
         for layer in &self.layers {
             let Some(entry) = override_of(layer, &finding.id) else { continue };
             let worth = PolicyAction::named(entry.action()).unwrap_or(base);
@@ -254,10 +262,10 @@ impl Policy {
                 "" => String::new(),
                 reason => format!(": {reason}"),
             };
-            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), entry.at()));
+            reasons.push(format!("{}: {} in {}{note}", finding.id, worth.name(), entry.at()));
             stated.add(may, worth);
         }
-        stated.over(base)
+        Worth { action: stated.over(base), reasons }
     }
 
     /// Whether the rule permits lowering its action.
@@ -270,33 +278,50 @@ impl Policy {
         finding.tier == Tier::Core || !rule.is_some_and(is_kept)
     }
 
-    /// Applies an allowance that covers everything the finding is about.
-    fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<PolicyAction> {
+    /// Returns the first allowance that covers everything the finding is about, and those that may not.
+    fn allowance(&self, finding: &Finding, facts: &Facts<'_>) -> Coverage {
+        let mut reasons = Vec::new();
         for layer in &self.layers {
             for entry in layer.policy().allow().iter() {
                 let reason = entry.reason();
                 let covers = self.minute < entry.until().unwrap_or(u32::MAX) && covers(entry, finding, facts);
                 let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                 if covers && layer.may_lower(finding, reason) {
-                    why.push(format!("{}: allowed by {}{because}", finding.id, entry.at()));
-                    return Some(PolicyAction::Record);
+                    reasons.push(format!("{}: allowed by {}{because}", finding.id, entry.at()));
+                    return Coverage { is_covered: true, reasons };
                 }
                 if covers && layer.loosens.so_far() {
                     let at = entry.at();
-                    why.push(format!(
+                    reasons.push(format!(
                         "{}: not allowed by {at}: a core rule needs your own policy and a reason",
                         finding.id
                     ));
                 }
             }
         }
-        None
+        Coverage { is_covered: false, reasons }
     }
 
     /// Errors in files that could not be read, with their layers.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&Layer, &str)> {
         self.layers.iter().flat_map(|layer| layer.problems.iter().map(move |problem| (layer, problem.as_str())))
     }
+}
+
+/// The action that a policy has for a finding.
+pub(crate) struct Worth {
+    /// The action.
+    pub(crate) action: PolicyAction,
+    /// The entries of people's files that led to it or may not, with their reasons, as worded in the chain.
+    pub(crate) reasons: Vec<String>,
+}
+
+/// The result of the search for an allowance.
+struct Coverage {
+    /// Whether an allowance covers the finding.
+    is_covered: bool,
+    /// The allowances that cover it or may not, with their reasons, as worded in the chain.
+    reasons: Vec<String>,
 }
 
 /// Combines the actions of several layers: the strictest of those that may lower, and at least the strictest of the

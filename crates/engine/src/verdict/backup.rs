@@ -1,9 +1,36 @@
 //! The effect of a backup on a verdict: a loss that can be undone needs no approval.
 
-use crate::model::finding::Decision;
+use crate::facts::cache::Facts;
+use crate::model::finding::{Decision, PolicyAction};
 use crate::model::reason::Reason;
 use crate::model::verdict::{Advice, AtStake, KeptCopy, Verdict};
-use crate::verdict::reasons::as_kept;
+use crate::policy::Policy;
+use crate::verdict::reasons::{as_kept, reason_for};
+use crate::verdict::weighing::Weighed;
+
+/// Returns the data that a call which may still run would lose; it is copied both for a warning and for a prompt.
+pub(super) fn at_stake(current: &[&Weighed], policy: &Policy, facts: &Facts<'_>) -> Option<AtStake> {
+    let counts = |weighed: &&&Weighed| weighed.action >= PolicyAction::Warn || facts.is_kept_silently(&weighed.finding);
+    let (losses, others): (Vec<&Weighed>, Vec<&Weighed>) =
+        current.iter().filter(counts).copied().partition(|weighed| facts.can_be_kept(&weighed.finding));
+    let is_blocked = losses.iter().chain(&others).any(|weighed| weighed.action == PolicyAction::Deny);
+    if losses.is_empty() || is_blocked {
+        return None;
+    }
+    let role = facts.event.role.as_deref();
+    let questions = losses.iter().filter(|weighed| weighed.stops());
+    let actions = questions.map(|weighed| policy.worth_if_kept(&weighed.finding, role)).collect::<Option<Vec<_>>>()?;
+    let asks = others.iter().any(|weighed| weighed.stops()) || actions.contains(&PolicyAction::Ask);
+    let mut at_stake = facts.at_stake(losses.iter().map(|weighed| &weighed.finding));
+    at_stake.asks = asks;
+    for weighed in losses {
+        let (finding, Some(decision)) = (&weighed.finding, weighed.decision()) else { continue };
+        if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
+            at_stake.findings.push((finding.id.clone(), decision, reason_for(Decision::Pass, finding)));
+        }
+    }
+    Some(at_stake)
+}
 
 impl Verdict {
     /// Whether the prompt becomes a warning if the data at stake is kept.

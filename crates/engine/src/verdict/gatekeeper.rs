@@ -1,58 +1,230 @@
-//! Turns findings into one verdict: each is weighed alone, the policy maps its weight to an action, and the strictest
-//! decides.
+//! Turns findings into one verdict: each is weighed alone, the policy maps its weight to an action, and the findings are
+//! sorted into lists, of which the first that has one decides.
 
 use crate::detectors::budget;
 use crate::facts::cache::Facts;
 use crate::model::event::Moment;
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
 use crate::model::reason::Reason;
-use crate::model::verdict::{Advice, AtStake, FollowUp, Verdict};
+use crate::model::verdict::{Advice, FollowUp, Verdict};
 use crate::policy::Policy;
+use crate::verdict::backup::at_stake;
 use crate::verdict::reasons::reason_for;
 use crate::verdict::severity;
+use crate::verdict::weighing::{Weighed, weigh};
+use std::cmp::Reverse;
 
-/// Weighs the findings under the policy.
+/// The lists in order of precedence: the first that has a finding decides. docs/detectors.md explains the order.
+const PRECEDENCE: [Rank; 6] =
+    [Rank::Blocking, Rank::Conflicting, Rank::Asking, Rank::Warning, Rank::Recorded, Rank::Following];
+
+/// Weighs the findings under the policy and combines them.
 pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
-    let mut verdict = Verdict { confidence: 100, ..Verdict::default() };
-    let weighed = findings.into_iter().map(|finding| {
-        let finding = severity::weighed(finding, facts, &mut verdict.chain);
-        let worth = policy.worth(&finding, facts, &mut verdict.chain);
-        (finding, worth)
-    });
-    let (weighed, after) = parted(weighed.collect());
-    verdict.after = after;
-    verdict.at_stake = if verdict.after.is_none() { at_stake(&weighed, policy, facts) } else { None };
-    verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
-    verdict.confidence = severity::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
-    let weighed = once_each(weighed);
-    let mut deciding: Vec<(Decision, Reason)> = Vec::new();
-    let mut keys: Vec<(Decision, &str)> = Vec::new();
-    for (finding, worth) in &weighed {
-        let Some(decision) = decision(*worth) else { continue };
-        verdict
-            .chain
-            .push(format!("{}: {} {} {}", finding.id, policy.name(), verb(decision), finding.severity.name(),));
-        verdict.decision = verdict.decision.max(decision);
-        let reason = reason_for(decision, finding);
-        if decision == Decision::Pass {
-            let about = about(finding, facts);
-            verdict.advice.push(Advice { reason, finding: finding.id.clone(), about, is_known: false });
-        } else if !is_about_keys(finding) || !keys.contains(&(decision, finding.command.as_str())) {
-            keys.extend(is_about_keys(finding).then_some((decision, finding.command.as_str())));
-            deciding.push((decision, reason));
+    let weighed: Vec<Weighed> = findings.into_iter().map(|finding| weigh(finding, policy, facts)).collect();
+    let (following, current) = set_aside(&weighed);
+    let counted = merge(&current);
+    let replacement = Replacement::of(&counted);
+    let lists = Lists::sort(&counted, &replacement, following);
+    let deciding = PRECEDENCE.into_iter().find(|rank| !lists.get(*rank).is_empty()).unwrap_or(Rank::Recorded);
+    let risk = current.iter().map(|weighed| weighed.finding.severity).max().unwrap_or_default();
+    let confidence = severity::confidence(risk, current.iter().map(|weighed| &weighed.finding));
+    let mut chain = chain(&weighed, &counted, &replacement, policy);
+    if !counted.is_empty() {
+        chain.push(format!("overall: risk {}, {confidence} % sure", risk.risk()));
+    }
+    let after = follow_up(&lists.following);
+    Verdict {
+        decision: deciding.decision().unwrap_or_default(),
+        risk,
+        confidence,
+        reasons: reasons(&lists, deciding),
+        advice: lists.warning.iter().map(|weighed| advice(&weighed.finding, facts)).collect(),
+        ends_turn: lists.blocking.iter().any(|weighed| ends_turn(&weighed.finding)),
+        chain,
+        at_stake: if after.is_none() { at_stake(&current, policy, facts) } else { None },
+        after,
+        rewrite: replacement.sole(),
+        findings: counted.iter().map(|weighed| weighed.finding.clone()).collect(),
+        ..Verdict::default()
+    }
+}
+
+/// A list into which findings are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    /// The policy blocks what they found.
+    Blocking,
+    /// The policy asks about them, and their rewrites differ.
+    Conflicting,
+    /// The policy asks about them.
+    Asking,
+    /// The policy warns of them.
+    Warning,
+    /// The policy only records them.
+    Recorded,
+    /// They follow a finding that stops the call, and count once a person has approved that one.
+    Following,
+}
+
+impl Rank {
+    /// Returns the decision about a call if this list decides; `None` if it never does.
+    fn decision(self) -> Option<Decision> {
+        match self {
+            Rank::Blocking | Rank::Conflicting => Some(Decision::Deny),
+            Rank::Asking => Some(Decision::Ask),
+            Rank::Warning | Rank::Recorded => Some(Decision::Pass),
+            Rank::Following => None,
         }
     }
-    // Reasons for asking are not news if the call is blocked.
-    verdict.reasons =
-        deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, reason)| reason).collect();
-    let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
-    verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == PolicyAction::Deny && ends(finding));
-    verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
-    verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
-    if !verdict.findings.is_empty() {
-        verdict.chain.push(format!("overall: risk {}, {} % sure", verdict.risk.risk(), verdict.confidence));
+}
+
+/// The findings of a call; each list is sorted by severity.
+#[derive(Default)]
+struct Lists<'w> {
+    blocking: Vec<&'w Weighed>,
+    conflicting: Vec<&'w Weighed>,
+    asking: Vec<&'w Weighed>,
+    warning: Vec<&'w Weighed>,
+    recorded: Vec<&'w Weighed>,
+    following: Vec<&'w Weighed>,
+}
+
+impl<'w> Lists<'w> {
+    fn sort(counted: &[&'w Weighed], replacement: &Replacement, following: Vec<&'w Weighed>) -> Lists<'w> {
+        let mut lists = Lists { following, ..Lists::default() };
+        for weighed in counted {
+            let list = match weighed.action {
+                PolicyAction::Deny => &mut lists.blocking,
+                PolicyAction::Ask if *replacement == Replacement::Conflict => &mut lists.conflicting,
+                PolicyAction::Ask => &mut lists.asking,
+                PolicyAction::Warn => &mut lists.warning,
+                PolicyAction::Record => &mut lists.recorded,
+            };
+            list.push(weighed);
+        }
+        lists
     }
-    verdict
+
+    fn get(&self, rank: Rank) -> &[&'w Weighed] {
+        match rank {
+            Rank::Blocking => &self.blocking,
+            Rank::Conflicting => &self.conflicting,
+            Rank::Asking => &self.asking,
+            Rank::Warning => &self.warning,
+            Rank::Recorded => &self.recorded,
+            Rank::Following => &self.following,
+        }
+    }
+}
+
+/// Splits the findings into those that follow one which stops the call, and those that count now. If the preceding
+/// finding does not stop the call, both count now.
+fn set_aside(weighed: &[Weighed]) -> (Vec<&Weighed>, Vec<&Weighed>) {
+    let stops = |id: &str| weighed.iter().any(|weighed| weighed.stops() && weighed.finding.id == id);
+    weighed.iter().partition(|weighed| weighed.finding.after.as_deref().is_some_and(stops))
+}
+
+/// Sorts by severity and merges findings with the same id; the one with the strictest action is kept.
+fn merge<'w>(current: &[&'w Weighed]) -> Vec<&'w Weighed> {
+    let mut sorted = current.to_vec();
+    sorted.sort_by_key(|weighed| Reverse((weighed.finding.severity, weighed.finding.confidence)));
+    let mut merged: Vec<&Weighed> = Vec::new();
+    for weighed in sorted {
+        match merged.iter_mut().find(|known| known.finding.id == weighed.finding.id) {
+            Some(known) if weighed.action > known.action => *known = weighed,
+            Some(_) => {}
+            None => merged.push(weighed),
+        }
+    }
+    merged
+}
+
+/// The call that may run in place of this one.
+#[derive(Debug, PartialEq)]
+enum Replacement {
+    /// The finding that comes first has no rewrite, or none is against the call.
+    Absent,
+    /// Every finding against the call has this one.
+    Sole(Rewrite),
+    /// The findings against the call have different ones.
+    Conflict,
+}
+
+impl Replacement {
+    fn of(counted: &[&Weighed]) -> Replacement {
+        let mut rewrites =
+            counted.iter().filter(|weighed| weighed.stops()).map(|weighed| weighed.finding.rewrite.as_ref());
+        match rewrites.next().flatten() {
+            None => Replacement::Absent,
+            Some(first) if rewrites.all(|other| other == Some(first)) => Replacement::Sole(first.clone()),
+            Some(_) => Replacement::Conflict,
+        }
+    }
+
+    fn sole(self) -> Option<Rewrite> {
+        match self {
+            Replacement::Sole(rewrite) => Some(rewrite),
+            Replacement::Absent | Replacement::Conflict => None,
+        }
+    }
+}
+
+/// Returns the decision that applies after a person has approved the findings which stop the call.
+fn follow_up(following: &[&Weighed]) -> Option<FollowUp> {
+    let mut after = FollowUp::default();
+    for weighed in following.iter().filter(|weighed| weighed.stops()) {
+        let decision = weighed.decision().unwrap_or_default();
+        after.decision = after.decision.max(decision);
+        after.reasons.push(reason_for(decision, &weighed.finding));
+        after.findings.push(weighed.finding.clone());
+    }
+    (!after.findings.is_empty()).then_some(after)
+}
+
+/// Returns the reasons of the list that decides: reasons for asking are not news if the call is blocked.
+fn reasons(lists: &Lists<'_>, deciding: Rank) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let mut keys: Vec<&str> = Vec::new();
+    for weighed in lists.get(deciding) {
+        let finding = &weighed.finding;
+        let Some(decision) = weighed.decision().filter(|decision| *decision != Decision::Pass) else { continue };
+        if is_about_keys(finding) {
+            if keys.contains(&finding.command.as_str()) {
+                continue;
+            }
+            keys.push(&finding.command);
+        }
+        reasons.push(reason_for(decision, finding));
+    }
+    reasons
+}
+
+fn advice(finding: &Finding, facts: &Facts<'_>) -> Advice {
+    Advice {
+        reason: reason_for(Decision::Pass, finding),
+        finding: finding.id.clone(),
+        about: about(finding, facts),
+        is_known: false,
+    }
+}
+
+/// Whether the turn ends if the call is blocked for this finding: another attempt would not help.
+fn ends_turn(finding: &Finding) -> bool {
+    finding.category == budget::CATEGORY || finding.id == "loop/repeat"
+}
+
+/// Returns the derivation of the decision: the steps of each finding, then what the policy makes of those that count.
+fn chain(weighed: &[Weighed], counted: &[&Weighed], replacement: &Replacement, policy: &Policy) -> Vec<String> {
+    let mut chain: Vec<String> = weighed.iter().flat_map(|weighed| weighed.steps.iter().cloned()).collect();
+    for weighed in counted {
+        let Some(decision) = weighed.decision() else { continue };
+        let (id, severity) = (&weighed.finding.id, weighed.finding.severity.name());
+        chain.push(format!("{id}: {} {} {severity}", policy.name(), verb(decision)));
+    }
+    if *replacement == Replacement::Conflict {
+        chain.push("several rules would put different calls in its place, so none is".into());
+    }
+    chain
 }
 
 /// Whether the finding concerns keys. To a person, reading a key and sending it are one event: only the gravest finding
@@ -77,79 +249,6 @@ fn about(finding: &Finding, facts: &Facts<'_>) -> String {
     shown.collect::<Vec<_>>().join("\0")
 }
 
-type Rated = (Finding, PolicyAction);
-
-fn decision(worth: PolicyAction) -> Option<Decision> {
-    match worth {
-        PolicyAction::Record => None,
-        PolicyAction::Warn => Some(Decision::Pass),
-        PolicyAction::Ask => Some(Decision::Ask),
-        PolicyAction::Deny => Some(Decision::Deny),
-    }
-}
-
-/// Splits the findings into those that count now and those that follow one which stops the call. If the preceding
-/// finding does not stop the call, both count now.
-fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
-    if weighed.iter().all(|(finding, _)| finding.after.is_none()) {
-        return (weighed, None);
-    }
-    let stops: Vec<String> = weighed
-        .iter()
-        .filter(|(_, worth)| *worth >= PolicyAction::Ask)
-        .map(|(finding, _)| finding.id.clone())
-        .collect();
-    let (later, now): (Vec<Rated>, Vec<Rated>) =
-        weighed.into_iter().partition(|(finding, _)| finding.after.as_ref().is_some_and(|id| stops.contains(id)));
-    let mut after = FollowUp::default();
-    for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= PolicyAction::Ask) {
-        let decision = decision(worth).unwrap_or_default();
-        after.decision = after.decision.max(decision);
-        after.reasons.push(reason_for(decision, &finding));
-        after.findings.push(finding);
-    }
-    (now, (!after.findings.is_empty()).then_some(after))
-}
-
-/// Returns the data that a call which may still run would lose; it is copied both for a warning and for a prompt.
-fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtStake> {
-    let counts = |rated: &&Rated| rated.1 >= PolicyAction::Warn || facts.is_kept_silently(&rated.0);
-    let (losses, others): (Vec<&Rated>, Vec<&Rated>) =
-        weighed.iter().filter(counts).partition(|(finding, _)| facts.can_be_kept(finding));
-    let role = facts.event.role.as_deref();
-    let is_question = |rated: &&Rated| rated.1 >= PolicyAction::Ask;
-    let is_block = |rated: &&Rated| rated.1 == PolicyAction::Deny;
-    if losses.is_empty() || losses.iter().chain(&others).any(is_block) {
-        return None;
-    }
-    let questions = losses.iter().filter(|rated| is_question(rated));
-    let worths = questions.map(|(finding, _)| policy.worth_if_kept(finding, role)).collect::<Option<Vec<_>>>()?;
-    let asks = others.iter().any(is_question) || worths.contains(&PolicyAction::Ask);
-    let mut at_stake = facts.at_stake(losses.iter().map(|(finding, _)| finding));
-    at_stake.asks = asks;
-    for (finding, worth) in losses {
-        let Some(decision) = decision(*worth) else { continue };
-        if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
-            at_stake.findings.push((finding.id.clone(), decision, reason_for(Decision::Pass, finding)));
-        }
-    }
-    Some(at_stake)
-}
-
-/// Returns the call that may run in place of this one. It exists only if every finding against the call has the same
-/// rewrite.
-fn sole_rewrite(weighed: &[(Finding, PolicyAction)], verdict: &mut Verdict) -> Option<Rewrite> {
-    let against = weighed.iter().filter(|(_, worth)| *worth >= PolicyAction::Ask);
-    let mut rewrites = against.map(|(finding, _)| finding.rewrite.clone());
-    let first = rewrites.next()??;
-    if rewrites.all(|other| other.as_ref() == Some(&first)) {
-        return Some(first);
-    }
-    verdict.chain.push("several rules would put different calls in its place, so none is".into());
-    verdict.decision = Decision::Deny;
-    None
-}
-
 /// Returns the verb with the policy as its subject and the severity as its object.
 fn verb(decision: Decision) -> &'static str {
     match decision {
@@ -159,115 +258,5 @@ fn verb(decision: Decision) -> &'static str {
     }
 }
 
-/// Sorts by severity and merges findings with the same id; the one with the strictest action is kept.
-fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, PolicyAction)> {
-    findings.sort_by_key(|(finding, _)| std::cmp::Reverse((finding.severity, finding.confidence)));
-    let mut kept: Vec<(Finding, PolicyAction)> = Vec::new();
-    for (finding, worth) in findings {
-        match kept.iter_mut().find(|(known, _)| known.id == finding.id) {
-            Some(known) if worth > known.1 => *known = (finding, worth),
-            Some(_) => {}
-            None => kept.push((finding, worth)),
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::analysis::Analysis;
-    use crate::model::event::Event;
-    use crate::model::fake_world::FakeWorld;
-    use crate::model::finding::{DetectorName, Severity, Tier};
-    use reflex_tables::Tables;
-
-    /// Every severity with every decision that may be fixed, for several detectors, tiers and confidences.
-    fn findings() -> Vec<Finding> {
-        let of = |(index, (severity, fixed)): (usize, (Severity, Option<PolicyAction>))| Finding {
-            id: format!("test/{}", index % 17),
-            detector: DetectorName::ALL.get(index % 3).copied().unwrap_or_default(),
-            category: ["destructive", "credential", "loop"].get(index / 3 % 3).copied().unwrap_or_default().into(),
-            severity,
-            confidence: [30, 50, 85, 100].get(index % 4).copied().unwrap_or_default(),
-            tier: if index % 2 == 0 { Tier::Recommended } else { Tier::Core },
-            fixed,
-            ..Finding::default()
-        };
-        let actions = [None, Some(PolicyAction::Warn), Some(PolicyAction::Ask), Some(PolicyAction::Deny)];
-        let pairs = Severity::ALL.iter().flat_map(|(severity, _)| actions.map(|action| (*severity, action)));
-        let pairs: Vec<_> = pairs.collect();
-        pairs.iter().chain(&pairs).chain(&pairs).copied().enumerate().map(of).collect()
-    }
-
-    /// The strictness of a verdict, ordered from loose to strict; the confidence refers to the risk.
-    fn strictness(verdict: &Verdict) -> (Decision, Severity, u32) {
-        let sure = if verdict.findings.is_empty() { 0 } else { verdict.confidence };
-        (verdict.decision, verdict.risk, sure)
-    }
-
-    #[test]
-    fn adding_a_finding_never_loosens_a_verdict() {
-        let (event, analysis, world) = (Event::default(), Analysis::default(), FakeWorld::default());
-        let facts = Facts::new(&event, &analysis, Tables::EMPTY, &world);
-        let worths =
-            serde_json::json!({"info": "pass", "low": "pass", "medium": "warn", "high": "ask", "critical": "block"});
-        let tables = serde_json::json!({"policies": {"test": worths}});
-        let blob = reflex_tables::compile::encode(&tables).unwrap().leak();
-        let policy = Policy::named(Tables::new(blob), "test").unwrap();
-        let all = findings();
-        for (at, one) in all.iter().enumerate() {
-            for other in &all {
-                // A third finding, to cover longer lists than pairs.
-                let third = all.get((at * 7 + 3) % all.len()).cloned();
-                let few: Vec<Finding> = [Some(one.clone()), third].into_iter().flatten().collect();
-                let more = [few.clone(), vec![other.clone()]].concat();
-                let turned = more.iter().rev().cloned().collect();
-                let (few, more) = (decide(&policy, &facts, few), decide(&policy, &facts, more));
-                let (few, more, turned) =
-                    (strictness(&few), strictness(&more), strictness(&decide(&policy, &facts, turned)));
-                assert!(more.0 >= few.0 && (more.1, more.2) >= (few.1, few.2), "{one:?} {other:?} {few:?} {more:?}");
-                assert_eq!(more, turned, "{} {}", one.id, other.id);
-            }
-        }
-    }
-
-    #[test]
-    fn a_core_finding_is_not_weighed_away() {
-        let (event, analysis) = (Event::default(), Analysis::default());
-        let orders = crate::model::session::Taint {
-            kind: crate::model::session::RemnantKind::Orders,
-            path: String::new(),
-            from: "injection/override".into(),
-        };
-        for tainted in [false, true] {
-            let remnants = if tainted { vec![orders.clone()] } else { Vec::new() };
-            let world = FakeWorld { remnants, ..FakeWorld::default() };
-            let facts = Facts::new(&event, &analysis, Tables::EMPTY, &world);
-            for finding in findings() {
-                let weighed = severity::weighed(finding.clone(), &facts, &mut Vec::new());
-                let steps = severity_steps(weighed.severity) - severity_steps(finding.severity);
-                assert!(steps.abs() <= 1 && (finding.tier != Tier::Core || steps >= 0), "{finding:?} {weighed:?}");
-                let at_stake = finding.category == "credential" && finding.fixed.is_none();
-                assert!(steps != 1 || (tainted && at_stake), "{finding:?} {weighed:?}");
-                assert!(finding.fixed.is_none() || steps == 0);
-            }
-        }
-    }
-
-    fn severity_steps(severity: Severity) -> i32 {
-        Severity::ALL.iter().position(|(known, _)| *known == severity).map_or(0, |at| at as i32)
-    }
-
-    #[test]
-    fn detectors_that_agree_are_surer_together() {
-        let of =
-            |detector, confidence| Finding { detector, confidence, severity: Severity::High, ..Finding::default() };
-        let sure = |findings: &[Finding]| severity::confidence(Severity::High, findings.iter());
-        assert_eq!(sure(&[of(DetectorName::Sentinel, 80)]), 80);
-        assert_eq!(sure(&[of(DetectorName::Sentinel, 80), of(DetectorName::Sentinel, 70)]), 80);
-        assert_eq!(sure(&[of(DetectorName::Sentinel, 80), of(DetectorName::Tripwire, 70)]), 94);
-        assert_eq!(sure(&[of(DetectorName::Sentinel, 99), of(DetectorName::Tripwire, 99)]), 99);
-        assert_eq!(sure(&[]), 100);
-    }
-}
+mod tests;

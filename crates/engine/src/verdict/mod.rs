@@ -6,3 +6,4 @@ pub(crate) mod judgeable;
 pub(crate) mod reasons;
 pub(crate) mod rewrite;
 mod severity;
+mod weighing;

@@ -32,12 +32,20 @@ enum Reason {
     Lowers(&'static str),
 }
 
-/// Returns the finding with its weight as severity, and adds the reason for a move to the chain.
-pub(crate) fn weighed(mut finding: Finding, facts: &Facts<'_>, chain: &mut Vec<String>) -> Finding {
+/// A move of a finding to a weight other than its severity.
+pub(super) struct Shift {
+    /// The weight.
+    pub(super) weight: Severity,
+    /// The move and its reason, as worded in the chain.
+    pub(super) step: String,
+}
+
+/// Returns the move of a finding; `None` if it weighs what its severity says.
+pub(super) fn shift(finding: &Finding, facts: &Facts<'_>) -> Option<Shift> {
     if finding.fixed.is_some() || finding.severity == Severity::Info {
-        return finding;
+        return None;
     }
-    let reasons = reasons(&finding, facts);
+    let reasons = reasons(finding, facts);
     let raised = reasons.iter().find_map(|reason| match reason {
         Reason::Raises(why) => Some(why.as_str()),
         Reason::Lowers(_) => None,
@@ -49,13 +57,10 @@ pub(crate) fn weighed(mut finding: Finding, facts: &Facts<'_>, chain: &mut Vec<S
     let (weight, why) = match (raised, lowered) {
         (Some(why), None) => (next(finding.severity), why),
         (None, Some(why)) => (before(finding.severity), why),
-        (Some(_), Some(_)) | (None, None) => (finding.severity, ""),
+        (Some(_), Some(_)) | (None, None) => return None,
     };
-    if weight != finding.severity {
-        chain.push(format!("{}: {} weighs {}: {why}", finding.id, finding.severity.name(), weight.name()));
-        finding.severity = weight;
-    }
-    finding
+    let step = format!("{}: {} weighs {}: {why}", finding.id, finding.severity.name(), weight.name());
+    (weight != finding.severity).then_some(Shift { weight, step })
 }
 
 fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
@@ -117,7 +122,7 @@ fn before(severity: Severity) -> Severity {
 }
 
 /// Combined confidence of the detectors in the risk, in percent; 100 without findings.
-pub(crate) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f Finding>) -> u32 {
+pub(super) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f Finding>) -> u32 {
     let mut surest: Vec<(DetectorName, u32)> = Vec::new();
     for finding in findings.filter(|finding| finding.severity == risk) {
         match surest.iter_mut().find(|(detector, _)| *detector == finding.detector) {
