@@ -113,7 +113,7 @@ fn judged(root: &Path) -> Result<String> {
         let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
         if entry.value.get("judge") == Some(&Value::Bool(true)) {
             let message = cell(text("message")).replace("{targets}", "…").replace("{lost}", "…");
-            page.push_str(&format!("| `{}` | {message} | {} |\n", entry.name, cell(text("why"))));
+            page.push_str(&format!("| `{}` | {message} | {} |\n", entry.name, cell(text("recovery"))));
         }
     }
     Ok(page)

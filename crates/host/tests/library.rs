@@ -155,9 +155,9 @@ fn unfit_for_a_model(entry: &Entry) -> Option<String> {
     let is_judged = entry.value.get("judge") == Some(&Value::Bool(true));
     let is_loss = entry.value["category"] == "destructive" && !has("production") && !has("local");
     match is_judged {
-        true if has("why") && has("undo") && is_loss && !has("tier") => None,
-        false if !has("why") => None,
-        _ => Some(format!("{}: `judge` needs `why`, `undo` and a plain loss", entry.name)),
+        true if has("recovery") && has("undo") && is_loss && !has("tier") => None,
+        false if !has("recovery") => None,
+        _ => Some(format!("{}: `judge` needs `recovery`, `undo` and a plain loss", entry.name)),
     }
 }
 

@@ -16,8 +16,8 @@ use reflex_shell::ExecTarget;
 pub struct JudgedRule {
     /// The rule's id.
     pub id: &'static str,
-    /// The reason why the loss is recoverable.
-    pub why: &'static str,
+    /// How the loss comes back.
+    pub recovery: &'static str,
 }
 
 /// The reason why a person has to answer.
@@ -112,8 +112,8 @@ fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRul
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index)).ok_or_else(reserved)?;
     let mut rules = facts.tables.library().triggers().get(effect.kind.name()).iter();
     let rule = rules.find(|rule| rule.id() == finding.id).ok_or_else(reserved)?;
-    let judged = JudgedRule { id: rule.id(), why: rule.why() };
-    if judged.why.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
+    let judged = JudgedRule { id: rule.id(), recovery: rule.recovery() };
+    if judged.recovery.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
         return Err(reserved());
     }
     if !is_kept {

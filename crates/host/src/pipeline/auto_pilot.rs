@@ -253,7 +253,7 @@ impl Seen<'_> {
         let rule = |rule: &JudgedRule| {
             let mut found = judgement.verdict.findings.iter();
             let message = found.find(|finding| finding.id == rule.id).map(|finding| text(&finding.message));
-            json!({"id": rule.id, "message": message, "why": rule.why})
+            json!({"id": rule.id, "message": message, "why": rule.recovery})
         };
         let task = event.declared.as_ref().map(|task| text(&task.purpose.intent));
         Ok(json!({

@@ -35,8 +35,8 @@ view! {
         remedy: &'a str,
         /// Backup made before the call so that no prompt is needed; empty for none.
         undo: &'a str,
-        /// The reason why the loss is not final, if a model may answer the prompt.
-        why: &'a str,
+        /// How the loss comes back, if a model may answer the prompt.
+        recovery: &'a str,
     }
 }
 

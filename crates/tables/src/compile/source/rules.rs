@@ -38,9 +38,9 @@ pub(super) struct Rule {
     /// Whether a model may answer the rule's prompt. Requires an `undo` that restores the loss.
     #[serde(default)]
     judge: bool,
-    /// The reason why the loss is not final.
+    /// How the loss comes back, for a model that may answer the prompt.
     #[serde(default)]
-    why: Option<String>,
+    recovery: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     fires: Vec<Value>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -64,7 +64,7 @@ impl Rule {
         if let Value::Object(node) = &mut lowered {
             put(node, "local", self.local.map_or(Value::Null, Value::from));
             put(node, "undo", self.undo.map_or(Value::Null, Value::from));
-            put(node, "why", self.why.filter(|_| self.judge).map_or(Value::Null, Value::from));
+            put(node, "recovery", self.recovery.filter(|_| self.judge).map_or(Value::Null, Value::from));
             put(node, "production", self.production.map_or(Value::Null, Value::from));
         }
         lowered
