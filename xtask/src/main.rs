@@ -54,6 +54,7 @@ usage: cargo xtask COMMAND
                     measure MCP servers alone, or the calls, the agents and the states, and write that part of the page
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
+  score --rules     judge the development corpora and list the rules that fire most in dev/score/fired.txt
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
   shape             count string errors, long closures, tuple parameters and more; dev/shape/shape.txt says what may be there;
                     with UPDATE=1 write smaller counts
@@ -107,6 +108,7 @@ fn run() -> ExitCode {
         ["order"] => project().and_then(|project| layout::write(&project)),
         ["package", triples @ ..] => project().and_then(|project| package::run(&project, triples)),
         ["score"] => project().and_then(|project| score::write(&project)),
+        ["score", "--rules"] => project().and_then(|project| score::rank_rules(&project)),
         ["score", "--check"] => hermetic_release(&words, score::check),
         ["attacks"] => hermetic_release(&words, attacks),
         [name @ ("prose" | "shape")] => project().and_then(|project| beside(&project, name)).map(|out| print!("{out}")),

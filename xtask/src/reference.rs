@@ -68,18 +68,28 @@ fn rules(root: &Path) -> Result<String> {
          `core` is lowered by nobody but the user, with a reason: [policy.md](../policy.md).\n",
         entries.len()
     );
-    let mut subject = "";
-    for entry in &entries {
-        let (group, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
-        if group != subject {
-            subject = group;
-            page.push_str(&format!(
-                "\n## {subject}\n\n| rule | severity | tier | what it says | for example |\n|---|---|---|---|---|\n"
-            ));
+    for group in entries.chunk_by(|one, other| subject(one) == subject(other)) {
+        let subject = group.first().map(subject).unwrap_or_default();
+        page.push_str(&format!(
+            "\n## {subject}\n\n| rule | severity | tier | what it says | for example |\n|---|---|---|---|---|\n"
+        ));
+        page.extend(group.iter().map(row));
+        let rationales: Vec<String> = group.iter().filter_map(rationale).collect();
+        if !rationales.is_empty() {
+            page.push_str(&format!("\n{}", rationales.concat()));
         }
-        page.push_str(&row(entry));
     }
     Ok(page)
+}
+
+fn subject(entry: &Entry) -> &str {
+    entry.name.split_once('/').map_or(entry.name.as_str(), |(subject, _)| subject)
+}
+
+/// The reason why a rule exists, with its source, as an item of a list.
+fn rationale(entry: &Entry) -> Option<String> {
+    let text = |key: &str| entry.value.get(key).and_then(Value::as_str);
+    Some(format!("- `{}`: {} ([source]({}))\n", entry.name, text("why")?, text("source")?))
 }
 
 /// The rules that apply in the mode `allow-all`, with their decisions under the default policy.

@@ -421,6 +421,23 @@ fn rules_are_listed_shown_and_tested() {
 }
 
 #[test]
+fn a_rule_is_shown_with_the_reason_why_it_exists_and_its_source() {
+    let rule = format!("{NO_PRUNE}why: Images took a day to build.\nsource: https://x.example/postmortem\n");
+    let here = Surroundings::new().user("rules/a.yaml", &rule);
+    for (id, why, source) in [
+        ("user/no-prune", "Images took a day to build.", "https://x.example/postmortem"),
+        ("rm/system", "Bumblebee", "https://github.com/MrMEEE/bumblebee-Old-and-abbandoned/issues/123"),
+    ] {
+        let shown = here.run(&["rules", "show", id]).0;
+        assert!(shown.contains(why) && shown.contains(source), "{shown}");
+        let shown: Value = serde_json::from_str(&here.run(&["rules", "show", id, "--json"]).0).unwrap();
+        assert!(shown["why"].as_str().unwrap().contains(why) && shown["source"] == source, "{shown}");
+    }
+    let shown: Value = serde_json::from_str(&here.run(&["rules", "show", "git/push-force", "--json"]).0).unwrap();
+    assert!(shown.get("why").is_none() && shown.get("source").is_none(), "{shown}");
+}
+
+#[test]
 fn what_is_imported_is_printed_and_only_a_person_writes_it() {
     let settings = r#"{"permissions": {"deny": ["Bash(rm -rf:*)"], "allow": ["Bash(npm test)"]}}"#;
     let here = Surroundings::new();

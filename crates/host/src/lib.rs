@@ -29,7 +29,7 @@ mod system;
 mod world;
 
 pub use config as layers;
-pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
+pub use config::{Mode, SESSION_MODE, library_rules, rationale, rule_place};
 pub use install::{
     Change, HookError, Rekeying, TrustError, Wiring, WiringError, assurance, client, doctor, lasting, live, matrix,
     mcp_servers, namesakes, notices, older, state_folder, switches,

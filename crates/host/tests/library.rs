@@ -149,6 +149,43 @@ fn every_word_of_a_rule_is_known() {
     report(problems);
 }
 
+#[test]
+fn the_rules_that_fire_most_say_why_and_name_a_source() {
+    let rules = entries(Kind::Rules);
+    let mut problems: Vec<String> = rules.iter().filter_map(flaw_of_why).collect();
+    let ranking = include_str!("../../../dev/score/fired.txt").lines().filter(|line| !line.starts_with('#'));
+    let fired: Vec<&str> = ranking.filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(fired.len(), 60);
+    for id in fired {
+        match rules.iter().find(|entry| entry.name == id) {
+            Some(entry) if entry.value.get("why").is_some() => {}
+            Some(_) => problems.push(format!("{id} has no `why`")),
+            None => problems.push(format!("{id}: no rule has this id; run `cargo xtask score --rules`")),
+        }
+    }
+    report(problems);
+}
+
+/// The problem with the reason that a rule states: it has one to three sentences with a source, and says more than the
+/// message.
+fn flaw_of_why(entry: &Entry) -> Option<String> {
+    let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
+    let (why, source) = (text("why"), text("source"));
+    let words = |text: &str| -> BTreeSet<String> {
+        text.to_lowercase().split(|ch: char| !ch.is_alphanumeric()).map(str::to_owned).collect()
+    };
+    let (said, message) = (words(why), words(text("message")));
+    let flaw = match () {
+        () if why.is_empty() && source.is_empty() => return None,
+        () if why.is_empty() => "`source` without `why`",
+        () if !source.starts_with("https://") => "`why` needs the URL of a `source`",
+        () if !why.ends_with('.') || why.matches(". ").count() > 2 => "`why` has one to three sentences",
+        () if said.difference(&message).count() * 2 < said.len() => "`why` repeats the message",
+        () => return None,
+    };
+    Some(format!("{}: {flaw}", entry.name))
+}
+
 /// The problem with the mark of a rule that a model may judge: its loss has to come back, by one way.
 fn unfit_for_a_model(entry: &Entry) -> Option<String> {
     let has = |key: &str| entry.value.get(key).is_some();

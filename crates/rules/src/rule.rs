@@ -9,12 +9,14 @@ use reflex_engine::{RULE_EVENTS, Severity, Tier};
 use serde_json::{Map, Value, json};
 
 /// The keys of a rule.
-pub(crate) const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 21] = [
     "name",
     "version",
     "tier",
     "category",
     "description",
+    "why",
+    "source",
     "events",
     "conditions",
     "action",
@@ -52,6 +54,10 @@ pub struct Rule {
     pub category: String,
     /// Description for people.
     pub description: String,
+    /// The danger, with a fact, for people who ask why the rule exists.
+    pub why: String,
+    /// URL of a page that confirms the fact.
+    pub source: String,
     /// The events on which it is evaluated.
     pub events: Vec<String>,
     /// The conditions, all of which must hold. A rule without conditions never fires.
@@ -97,6 +103,8 @@ impl Default for Rule {
             tier: Tier::Custom,
             category: "safety".into(),
             description: String::new(),
+            why: String::new(),
+            source: String::new(),
             events: Vec::new(),
             conditions: Vec::new(),
             action: "warn".into(),
@@ -196,6 +204,8 @@ fn rule_of(located: &Located, variables: Option<&Variables>, problems: &mut Prob
     rule.version = reader.text("version").unwrap_or(rule.version);
     rule.category = reader.word("category", &CATEGORIES, Level::Warning).unwrap_or(rule.category);
     rule.description = reader.text("description").unwrap_or_default();
+    rule.why = reader.text("why").unwrap_or_default();
+    rule.source = reader.text("source").unwrap_or_default();
     rule.message = reader.text("message").unwrap_or_default();
     rule.action = reader.word("action", &ACTIONS, Level::Error).unwrap_or(rule.action);
     rule.otherwise = reader.word("otherwise", &["block", "ask"], Level::Error).unwrap_or(rule.otherwise);

@@ -18,7 +18,8 @@ pub fn rule() -> Value {
     let known = json!({
         "name": {"type": "string", "maxLength": 80}, "id": {"type": "string"}, "version": {"type": ["number", "string"]},
         "tier": {"enum": ["core", "recommended", "custom"]}, "category": {"type": "string"},
-        "description": {"type": "string"}, "message": {"type": "string"}, "enabled": {"type": "boolean"},
+        "description": {"type": "string"}, "why": {"type": "string"}, "source": {"type": "string", "format": "uri"},
+        "message": {"type": "string"}, "enabled": {"type": "boolean"},
         "stage": {"enum": ["observe", "warn", "enforce"]},
         "events": texts(&json!({"enum": RULE_EVENTS})),
         "conditions": {"type": "array", "items": {"$ref": "#/$defs/condition"}},

@@ -2,6 +2,7 @@
 
 mod figures;
 mod page;
+mod ranking;
 
 use std::env;
 use std::fs;
@@ -54,6 +55,14 @@ pub fn check(project: &Project) -> Result<()> {
         worse.join("\n")
     );
     Ok(())
+}
+
+/// Writes the list of the rules that fire most on the corpora. The tests of the library demand a `why` of each.
+pub fn rank_rules(project: &Project) -> Result<()> {
+    let Some((_, verdicts)) = judged(project)? else { return Ok(()) };
+    let file = project.root.join(ranking::FILE);
+    let ranking = ranking::render(&ranking::count(&lines(&verdicts)?, &ranking::library_rules(&project.root)?));
+    fs::write(&file, ranking).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// Renders the page from current results; prints a notice and returns `None` if the corpora are missing.

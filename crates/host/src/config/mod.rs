@@ -24,7 +24,7 @@ pub(crate) use cache::Cache;
 pub use candidate::Candidate;
 pub use compile::compile;
 pub use files::{Found, Place};
-pub use library::{library_rules, rule_place};
+pub use library::{library_rules, rationale, rule_place};
 pub(crate) use load::load_with_presence;
 pub use load::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, load};
 pub(crate) use loaded::record;

@@ -37,7 +37,7 @@ use tools::Words;
 use words::WordList;
 
 /// Keys whose texts are only read when a message is shown.
-const FOR_PEOPLE: [&str; 3] = ["about", "message", "remedy"];
+const FOR_PEOPLE: [&str; 4] = ["about", "message", "remedy", "why"];
 
 /// The content of a file, determined by its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,6 +120,7 @@ pub struct Sources {
     aliases: Vec<(String, String)>,
     triggers: BTreeMap<String, Vec<Value>>,
     rules: BTreeMap<String, Value>,
+    rationales: BTreeMap<String, Value>,
     places: BTreeMap<String, Vec<Value>>,
     policies: BTreeMap<String, Value>,
     meanings: Vec<Meaning>,
@@ -256,6 +257,8 @@ impl Sources {
 
     fn add_rule(&mut self, rule: Rule, at: &str) -> Result<(), SourceError> {
         let triggers = rule.on.clone();
+        // Apart from the rules, so that a call does not read them.
+        self.rationales.extend(rule.rationale().map(|rationale| (rule.id.clone(), rationale)));
         let (id, mut value) = (rule.id.clone(), rule.lower());
         if let Some(object) = value.as_object_mut() {
             object.insert("at".into(), at.into());
@@ -311,6 +314,7 @@ impl Sources {
             "variables": all(self.variables),
             "triggers": self.triggers,
             "rules": all(self.rules),
+            "rationales": all(self.rationales),
             "places": self.places,
             "policies": all(self.policies),
             "injection-patterns": cues::lower(&self.cues, &known)?,

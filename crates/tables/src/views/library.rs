@@ -3,7 +3,7 @@
 use super::loads::{InputFiles, Loads};
 use super::places::{Login, Place, SettingsForm};
 use super::programs::{Program, Variable};
-use super::rules::{Policy, Rule};
+use super::rules::{Policy, Rationale, Rule};
 use super::texts::{Cues, Lexicon, Secrets, WordList};
 use super::tools::Tools;
 use crate::view;
@@ -20,6 +20,8 @@ view! {
         triggers: Map<'a, List<'a, Rule<'a>>>,
         /// The rules, by id.
         rules: Map<'a, Rule<'a>>,
+        /// The reasons for which the rules exist, by the rule's id.
+        rationales: Map<'a, Rationale<'a>>,
         /// The places of each class.
         places: Map<'a, List<'a, Place<'a>>>,
         /// The presets, by name.

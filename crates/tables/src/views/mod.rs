@@ -21,6 +21,6 @@ pub use places::{Login, Place, SettingsForm};
 pub use programs::{
     Conditions, CopyEntry, EffectEntry, Narrowing, PrintEntry, Program, ProgramOption, RunEntry, Variable,
 };
-pub use rules::{Policy, Rule};
+pub use rules::{Policy, Rationale, Rule};
 pub use texts::{Cue, Cues, Lexicon, SecretFormat, Secrets, SpacedForms, WordList};
 pub use tools::{LinePiece, Operation, Tools};

@@ -41,6 +41,16 @@ view! {
 }
 
 view! {
+    /// The reason for which a rule exists. Only people read it.
+    pub struct Rationale<'a> {
+        /// The danger, with a fact.
+        why: &'a str,
+        /// URL of a page that confirms the fact.
+        source: &'a str,
+    }
+}
+
+view! {
     /// A preset: an entry of `library/policies`.
     pub struct Policy<'a> {
         /// Its description for people.

@@ -19,7 +19,7 @@ use reflex_host::layers::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, NamedError, Opened, 
 use reflex_host::rules::renamed;
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::store::Search;
-use reflex_host::{Context, Host, Mode, library_rules};
+use reflex_host::{Context, Host, Mode, library_rules, rationale};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -66,11 +66,15 @@ fn rows(host: &Host) -> Vec<Row> {
                 ..Finding::default()
             };
             let usually = policy.as_ref().map(|policy| policy.usual(&finding).name()).unwrap_or_default();
-            let all = json!({
+            let mut all = json!({
                 "id": rule.id(), "category": rule.category(), "severity": rule.severity(), "tier": rule.tier(),
                 "detector": rule.detector(), "message": rule.message(), "remedy": rule.remedy(),
                 "unknown": rule.unknown(), "usually": usually,
             });
+            if let Some(rationale) = rationale(rule.id()) {
+                all["why"] = rationale.why().into();
+                all["source"] = rationale.source().into();
+            }
             Row {
                 id: rule.id().to_owned(),
                 usually: usually.to_owned(),
@@ -94,6 +98,7 @@ fn layer_row(layer: &Opened, rule: &Rule) -> Row {
         "id": layer.id(rule), "version": rule.version, "category": rule.category, "severity": rule.severity.name(),
         "tier": rule.tier.name(), "action": rule.action, "usually": usually, "enabled": rule.enabled, "events": rule.events,
         "conditions": conditions, "message": rule.message, "description": rule.description,
+        "why": rule.why, "source": rule.source,
     });
     let tier = rule.tier.name().to_owned();
     Row { id: layer.id(rule), usually, tier, message: rule.message.clone(), at: rule.at.clone(), all }

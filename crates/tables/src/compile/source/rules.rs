@@ -41,6 +41,12 @@ pub(super) struct Rule {
     /// How the loss comes back, for a model that may answer the prompt.
     #[serde(default)]
     recovery: Option<String>,
+    /// The danger, with a fact.
+    #[serde(default)]
+    why: Option<String>,
+    /// URL of a page that confirms the fact.
+    #[serde(default)]
+    source: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     fires: Vec<Value>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -48,6 +54,11 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    /// Returns the entry of `rationales`, if the rule has one.
+    pub(super) fn rationale(&self) -> Option<Value> {
+        self.why.as_ref().map(|why| json!({"why": why, "source": self.source}))
+    }
+
     pub(super) fn lower(self) -> Value {
         let mut lowered = json!({
             "id": self.id,
