@@ -53,8 +53,7 @@ usage: cargo xtask COMMAND
   bench [--binary FILE] mcp|calls
                     measure MCP servers alone, or the calls, the agents and the states, and write that part of the page
   score [--check]   judge the development corpora and write docs/reference/quality.md;
-                    with --check hold every case against that page and write nothing
-  score --rules     judge the development corpora and list the rules that fire most in dev/score/fired.txt
+                    with --check hold every case against that page, with --rules only write dev/score/fired.txt
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
   shape             count string errors, long closures, tuple parameters and more; dev/shape/shape.txt says what may be there;
                     with UPDATE=1 write smaller counts

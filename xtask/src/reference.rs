@@ -6,6 +6,7 @@ use anyhow::{Context, Error, Result};
 use reflex_rules::schema;
 use reflex_tables::compile::{Entry, Kind, Sources};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use tasks::project::Project;
@@ -23,9 +24,8 @@ pub(crate) fn write(project: &Project) -> Result<()> {
 /// The pages that differ from what would be generated now.
 pub(crate) fn stale(project: &Project) -> Result<Vec<String>> {
     let pages = pages(project)?;
-    let is_stale = |(file, text): &(&str, String)| {
-        fs::read_to_string(project.root.join(file)).ok().as_deref() != Some(text.as_str())
-    };
+    let is_stale =
+        |(file, text): &(&str, String)| fs::read_to_string(project.root.join(file)).ok().as_ref() != Some(text);
     Ok(pages.iter().filter(|page| is_stale(page)).map(|(file, _)| format!("{file}: run `cargo xtask docs`")).collect())
 }
 
@@ -48,12 +48,9 @@ fn entries(root: &Path, folder: &str, kind: Kind) -> Result<Vec<Entry>> {
     let folder = root.join("library").join(folder);
     let mut sources = Sources::default();
     let found = fs::read_dir(&folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
-    let mut files: Vec<_> = found.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    for file in files {
+    for file in found.flatten().map(|entry| entry.path()).collect::<BTreeSet<_>>() {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        sources.add(kind, &name, &text).map_err(Error::msg)?;
+        sources.add(kind, &file.display().to_string(), &text).map_err(Error::msg)?;
     }
     let mut entries = sources.entries().to_vec();
     entries.sort_by(|one, other| one.name.cmp(&other.name));
@@ -68,28 +65,25 @@ fn rules(root: &Path) -> Result<String> {
          `core` is lowered by nobody but the user, with a reason: [policy.md](../policy.md).\n",
         entries.len()
     );
-    for group in entries.chunk_by(|one, other| subject(one) == subject(other)) {
-        let subject = group.first().map(subject).unwrap_or_default();
-        page.push_str(&format!(
-            "\n## {subject}\n\n| rule | severity | tier | what it says | for example |\n|---|---|---|---|---|\n"
-        ));
-        page.extend(group.iter().map(row));
-        let rationales: Vec<String> = group.iter().filter_map(rationale).collect();
-        if !rationales.is_empty() {
-            page.push_str(&format!("\n{}", rationales.concat()));
+    let mut subject = "";
+    let columns = "| rule | severity | tier | what it says | for example |\n|---|---|---|---|---|";
+    for entry in &entries {
+        let (group, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
+        if group != subject {
+            subject = group;
+            page.push_str(&format!("\n## {subject}\n\n{columns}\n"));
         }
+        page.push_str(&row(entry));
     }
+    page.push_str("\n## Why\n\nThe reasons for which the rules that fire most exist.\n\n");
+    page.extend(entries.iter().filter_map(rationale));
     Ok(page)
-}
-
-fn subject(entry: &Entry) -> &str {
-    entry.name.split_once('/').map_or(entry.name.as_str(), |(subject, _)| subject)
 }
 
 /// The reason why a rule exists, with its source, as an item of a list.
 fn rationale(entry: &Entry) -> Option<String> {
-    let text = |key: &str| entry.value.get(key).and_then(Value::as_str);
-    Some(format!("- `{}`: {} ([source]({}))\n", entry.name, text("why")?, text("source")?))
+    let [why, source] = ["why", "source"].map(|key| text(entry, key));
+    (!why.is_empty()).then(|| format!("- `{}`: {why} ([source]({source}))\n", entry.name))
 }
 
 /// The rules that apply in the mode `allow-all`, with their decisions under the default policy.
@@ -100,14 +94,9 @@ fn core(root: &Path) -> Result<String> {
          | rule | by default | it stops a call because | for example |\n|---|---|---|---|\n"
         .to_owned();
     for entry in &entries(root, "rules", Kind::Rules)? {
-        let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
-        let decision = match text("severity") {
-            "critical" => "blocked",
-            "high" => "asked about",
-            _ => "",
-        };
-        if text("tier") == "core" && !decision.is_empty() {
-            let message = cell(text("message")).replace(": {targets}", "").replace("{targets}", "…");
+        let decision = if text(entry, "severity") == "critical" { "blocked" } else { "asked about" };
+        if text(entry, "tier") == "core" && ["critical", "high"].contains(&text(entry, "severity")) {
+            let message = cell(text(entry, "message")).replace(": {targets}", "").replace("{targets}", "…");
             page.push_str(&format!("| `{}` | {decision} | {message} | {} |\n", entry.name, example(entry)));
         }
     }
@@ -120,10 +109,9 @@ fn judged(root: &Path) -> Result<String> {
          | rule | about | the loss is not final, because |\n|---|---|---|\n"
         .to_owned();
     for entry in &entries(root, "rules", Kind::Rules)? {
-        let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
         if entry.value.get("judge") == Some(&Value::Bool(true)) {
-            let message = cell(text("message")).replace("{targets}", "…").replace("{lost}", "…");
-            page.push_str(&format!("| `{}` | {message} | {} |\n", entry.name, cell(text("recovery"))));
+            let message = cell(text(entry, "message")).replace("{targets}", "…").replace("{lost}", "…");
+            page.push_str(&format!("| `{}` | {message} | {} |\n", entry.name, cell(text(entry, "recovery"))));
         }
     }
     Ok(page)
@@ -143,27 +131,28 @@ fn secrets(root: &Path) -> Result<String> {
 }
 
 fn secret(entry: &Entry) -> String {
-    let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
     let list = |key: &str| entry.value.get(key).and_then(Value::as_array).into_iter().flatten();
     let code = |text: &str| if text.contains('`') { cell(text) } else { format!("`{}`", text.replace('|', "\\|")) };
     let shapes: Vec<String> = list("forms").filter_map(Value::as_str).take(2).map(code).collect();
     let names: Vec<String> = list("named").filter_map(Value::as_str).take(3).map(code).collect();
     let looks = if shapes.is_empty() { format!("behind {}", names.join(", ")) } else { shapes.join(", ") };
-    format!("| `{}` | {} | {} | {looks} |\n", entry.name, text("severity"), cell(text("about")))
+    format!("| `{}` | {} | {} | {looks} |\n", entry.name, text(entry, "severity"), cell(text(entry, "about")))
 }
 
 fn row(entry: &Entry) -> String {
-    let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
-    let tier = if text("tier").is_empty() { "recommended" } else { text("tier") };
-    let example = example(entry);
-    format!("| `{}` | {} | {tier} | {} | {example} |\n", entry.name, text("severity"), cell(text("message")))
+    let [severity, tier, message] = ["severity", "tier", "message"].map(|key| text(entry, key));
+    let (tier, message) = (if tier.is_empty() { "recommended" } else { tier }, cell(message));
+    format!("| `{}` | {severity} | {tier} | {message} | {} |\n", entry.name, example(entry))
+}
+
+fn text<'e>(entry: &'e Entry, key: &str) -> &'e str {
+    entry.value.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
 /// The first example command of a rule that fits into a table cell.
 fn example(entry: &Entry) -> String {
-    let fires = entry.value.get("fires").and_then(Value::as_array);
-    let example = fires.and_then(|all| all.iter().find_map(Value::as_str)).unwrap_or("");
-    let example = example.lines().next().unwrap_or("");
+    let fires = entry.value.get("fires").and_then(Value::as_array).into_iter().flatten();
+    let example = fires.filter_map(Value::as_str).flat_map(str::lines).next().unwrap_or("");
     if example.is_empty() || example.contains('`') { String::new() } else { format!("`{}`", cell(example)) }
 }
 

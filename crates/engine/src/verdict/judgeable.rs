@@ -16,7 +16,7 @@ use reflex_shell::ExecTarget;
 pub struct JudgedRule {
     /// The rule's id.
     pub id: &'static str,
-    /// How the loss comes back.
+    /// The way back from the loss.
     pub recovery: &'static str,
 }
 

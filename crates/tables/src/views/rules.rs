@@ -35,7 +35,7 @@ view! {
         remedy: &'a str,
         /// Backup made before the call so that no prompt is needed; empty for none.
         undo: &'a str,
-        /// How the loss comes back, if a model may answer the prompt.
+        /// The way back from the loss, if a model may answer the prompt.
         recovery: &'a str,
     }
 }

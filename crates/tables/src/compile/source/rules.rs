@@ -38,7 +38,7 @@ pub(super) struct Rule {
     /// Whether a model may answer the rule's prompt. Requires an `undo` that restores the loss.
     #[serde(default)]
     judge: bool,
-    /// How the loss comes back, for a model that may answer the prompt.
+    /// The way back from the loss, for a model that may answer the prompt.
     #[serde(default)]
     recovery: Option<String>,
     /// The danger, with a fact.
