@@ -97,6 +97,12 @@ pub enum EntryError {
     /// A piece of a line names no argument key in its braces.
     #[error("`{0}` names no key")]
     NoKey(String),
+    /// Names need a meaning and have none, or have one and need none.
+    #[error("`means` is for calls, constants and members alone")]
+    NoMeaning,
+    /// A function that opens a file needs the index of its mode, and no other name has one.
+    #[error("`mode` is for functions that open a file")]
+    NoMode,
     /// A word has fewer than three characters, or others than ASCII.
     #[error("`{0}` is too short")]
     ShortWord(String),

@@ -2,6 +2,7 @@
 
 mod cues;
 mod inputs;
+mod languages;
 mod loads;
 mod logins;
 mod map;
@@ -21,6 +22,7 @@ use super::secrets::{Format, Formats};
 use crate::views::Library;
 use cues::Cue;
 use inputs::InputFiles;
+use languages::{Languages, Names};
 use loads::Loads;
 use logins::Login;
 use map::{once, put};
@@ -68,11 +70,13 @@ pub enum Kind {
     Loads,
     /// Word lists for judging a text.
     Words,
+    /// Names of languages that compute a value.
+    Languages,
 }
 
 impl Kind {
     /// All kinds, each with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 13] = [
+    pub const ALL: [(Kind, &'static str); 14] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
@@ -86,6 +90,7 @@ impl Kind {
         (Kind::Inputs, "inputs"),
         (Kind::Loads, "loads"),
         (Kind::Words, "words"),
+        (Kind::Languages, "languages"),
     ];
 }
 
@@ -134,6 +139,7 @@ pub struct Sources {
     languages: BTreeMap<String, Vec<Value>>,
     run_files: Vec<(Vec<String>, Value)>,
     words: BTreeMap<String, Value>,
+    names: Languages,
     entries: Vec<Entry>,
 }
 
@@ -207,6 +213,7 @@ impl Sources {
                 each(text, |givers: InputFiles| Ok(of_programs(&mut self.inputs, &givers.programs, &givers.lower())))
             }
             Kind::Loads => each(text, |loads: Loads| Ok(self.add_loads(&loads))),
+            Kind::Languages => each(text, |names: Names| self.names.add(names)),
         }?;
         for (name, value) in names.into_iter().zip(raw) {
             self.entries.push(Entry { kind, file: file.into(), name, value });
@@ -325,6 +332,8 @@ impl Sources {
             "logins": self.logins,
             "inputs": self.inputs,
             "loads": {"programs": self.loads, "languages": self.languages, "files": loads::index(self.run_files)},
+            "languages": self.names.lower(),
+            "members": self.names.lower_members(),
             "words": self.words,
         });
         check::<Library<'_>>(&tree)?;

@@ -1,5 +1,6 @@
 //! The compiled library as a whole.
 
+use super::languages::{LanguageNames, Members};
 use super::loads::{InputFiles, Loads};
 use super::places::{Login, Place, SettingsForm};
 use super::programs::{Program, Variable};
@@ -42,6 +43,10 @@ view! {
         inputs: Map<'a, List<'a, InputFiles<'a>>>,
         /// Files that a run loads from disk.
         loads: Loads<'a>,
+        /// Names that compute a value, by language.
+        languages: Map<'a, LanguageNames<'a>>,
+        /// Members of values in all languages.
+        members: Members<'a>,
         /// Word lists, by name.
         words: Map<'a, WordList<'a>>,
     }

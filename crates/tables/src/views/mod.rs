@@ -2,6 +2,7 @@
 //!
 //! The compiler checks what it writes against the same declarations: a key that no reader knows is an error.
 
+mod languages;
 mod layer;
 mod library;
 mod loads;
@@ -11,6 +12,7 @@ mod rules;
 mod texts;
 mod tools;
 
+pub use languages::{LanguageNames, Members, NameMeaning};
 pub use layer::{
     Allowance, Asking, Budgets, Check, Judge, LayerTables, Notify, Override, PathRule, Role, UserPolicy, UserRule,
     Verify, Watch, Webhook,
