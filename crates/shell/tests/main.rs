@@ -16,6 +16,7 @@ mod languages;
 #[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
 mod library;
 mod limits;
+mod names;
 mod oracle;
 #[path = "../../../fuzz/src/print.rs"]
 mod print;

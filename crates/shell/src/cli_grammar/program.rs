@@ -1,22 +1,23 @@
 //! The grammar of a program: its options, its subcommands, the commands that it runs, and its effects.
 
-use reflex_tables::views::{self, CopyEntry, EffectEntry, ProgramOption, RunEntry, Variable};
+use reflex_tables::views::{self, CopyEntry, EffectEntry, LanguageNames, Members, ProgramOption, RunEntry, Variable};
 use reflex_tables::{Map, Tables};
 
-/// The grammars of all known programs, by name.
+/// The grammars of all known programs, by name, and the names of the languages in which scripts are written.
 #[derive(Debug, Clone, Copy)]
 pub struct Programs {
+    library: Tables,
     grammars: Map<'static, views::Program<'static>>,
     variables: Map<'static, Variable<'static>>,
 }
 
 impl Programs {
     /// No grammars: commands have words only.
-    pub const NONE: Programs = Programs { grammars: Map::ABSENT, variables: Map::ABSENT };
+    pub const NONE: Programs = Programs { library: Tables::EMPTY, grammars: Map::ABSENT, variables: Map::ABSENT };
 
     /// Returns the grammars of a library.
     pub fn new(library: Tables) -> Programs {
-        Programs { grammars: library.library().programs(), variables: library.library().variables() }
+        Programs { library, grammars: library.library().programs(), variables: library.library().variables() }
     }
 
     pub(crate) fn entries(self) -> impl Iterator<Item = (&'static str, Program)> {
@@ -26,6 +27,16 @@ impl Programs {
     /// Returns the entry of an environment variable that names a program.
     pub(crate) fn variable(self, name: &str) -> Option<Variable<'static>> {
         self.variables.find(name)
+    }
+
+    /// Returns the names of a language that compute a value.
+    pub(crate) fn names(self, language: &str) -> LanguageNames<'static> {
+        self.library.library().languages().get(language)
+    }
+
+    /// Returns the members of values in all languages.
+    pub(crate) fn members(self) -> Members<'static> {
+        self.library.library().members()
     }
 }
 

@@ -2,20 +2,9 @@
 
 use super::calls::Arguments;
 use super::datum::ScriptValue;
-use super::dialect;
 use super::token::{Kind, Token};
-use super::vocabulary::{Constant as C, Vocabulary};
+use super::vocabulary::Constant;
 use super::walker::ExprInterpreter;
-
-pub(super) const VOCABULARY: Vocabulary = Vocabulary {
-    dialect: &dialect::APPLESCRIPT,
-    noise: &["the", "my", "as", "text", "string", "POSIX", "path", "file", "return", "to", "of", "alias", "get"],
-    conditions: &[],
-    prefixes: &[],
-    opens: &[],
-    functions: &[],
-    constants: &[("home", C::Home)],
-};
 
 impl ExprInterpreter<'_, '_> {
     /// Walks the statements of a script in order.
@@ -128,7 +117,7 @@ impl ExprInterpreter<'_, '_> {
                     parts.push(part);
                 }
                 Some(Kind::Word(word)) if &*word == "home" => {
-                    let home = self.constant(C::Home);
+                    let home = self.constant(Constant::Home);
                     parts.push(home);
                 }
                 Some(Kind::Word(word)) if &*word == "every" => everything = true,

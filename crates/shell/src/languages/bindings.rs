@@ -248,7 +248,9 @@ impl ExprInterpreter<'_, '_> {
     pub(super) fn rounds(&self, items: &ScriptValue) -> Vec<ScriptValue> {
         let known = match items {
             ScriptValue::List(items) => Some(items.to_vec()),
-            ScriptValue::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[ScriptValue]>::to_vec),
+            ScriptValue::Map(fields) => {
+                fold::fields(fields, fold::MapPart::Keys, self.origin).items().map(<[ScriptValue]>::to_vec)
+            }
             ScriptValue::Text(text) if fold::has_lines(&text.value) => Some(fold::lines(text)),
             ScriptValue::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
             ScriptValue::Text(_) => fold::chars(items, self.origin),

@@ -3,7 +3,7 @@
 use super::datum::{MAX_ALTERNATIVES, ScriptValue, Text};
 use super::fold;
 use super::token::Kind;
-use super::vocabulary::Constant;
+use super::vocabulary::{CallMeaning, Constant};
 use super::walker::ExprInterpreter;
 use crate::cli_grammar::entry::applies;
 use crate::cli_grammar::program::Program;
@@ -110,8 +110,7 @@ impl ExprInterpreter<'_, '_> {
             return datum;
         }
         let canonical = self.vocabulary.canonical(name);
-        let known =
-            self.vocabulary.function(&canonical).is_some() || self.program(&canonical).is_some() || name.contains('.');
+        let known = self.vocabulary.has_call(&canonical) || self.program(&canonical).is_some() || name.contains('.');
         // `User.delete_all`
         let member = name.rsplit_once('.').map(|(_, member)| format!(".{member}"));
         let member = member.filter(|member| !self.knows(&canonical) && self.program(member).is_some());
@@ -470,14 +469,16 @@ impl ExprInterpreter<'_, '_> {
         if let Some(datum) = self.loaded(name, arguments.first()) {
             return datum;
         }
-        if let Some(at) = self.opening(name) {
+        if let Some(at) = self.vocabulary.mode_argument(name) {
             return self.open(name, at, arguments);
         }
         if self.program(name).is_some() {
             return self.make(name, arguments);
         }
-        if let Some(function) = self.vocabulary.function(name) {
-            return self.compute(function, name, &arguments);
+        match self.vocabulary.call(name) {
+            Some(CallMeaning::Function(function)) => return self.compute(function, name, &arguments),
+            Some(CallMeaning::Constant(constant)) => return self.constant(constant),
+            None => {}
         }
         if let Some(star) =
             self.stars.iter().map(|star| format!("{star}.{name}")).find(|qualified| self.knows(qualified))
@@ -501,13 +502,9 @@ impl ExprInterpreter<'_, '_> {
         if holds || name.len() > 256 { mixed } else { ScriptValue::name(format!("{name}()")) }
     }
 
-    fn opening(&self, name: &str) -> Option<usize> {
-        self.vocabulary.opens.iter().find(|(known, _)| *known == name).map(|(_, at)| *at)
-    }
-
     /// Whether a function of this name is known.
     fn knows(&self, name: &str) -> bool {
-        self.opening(name).is_some() || self.program(name).is_some() || self.vocabulary.function(name).is_some()
+        self.vocabulary.mode_argument(name).is_some() || self.program(name).is_some() || self.vocabulary.has_call(name)
     }
 
     pub(super) fn program(&self, name: &str) -> Option<Program> {

@@ -32,6 +32,10 @@ pub(super) struct Dialect {
     pub(super) quote_words: bool,
     /// `%q()`, `%x()`, `%w()`, `:symbol`.
     pub(super) percent_quotes: bool,
+    /// Words before an expression or statement that do not change its meaning.
+    pub(super) noise: &'static [&'static str],
+    /// Words whose block may run never or several times.
+    pub(super) conditions: &'static [&'static str],
 }
 
 /// A form of string literal.
@@ -113,10 +117,12 @@ const BASE: Dialect = Dialect {
     patterns: false,
     quote_words: false,
     percent_quotes: false,
+    noise: &[],
+    conditions: &[],
 };
 
 /// Python. String prefixes (`r`, `b`, `f`) are handled by the lexer.
-pub(super) const PYTHON: Dialect = Dialect {
+const PYTHON: Dialect = Dialect {
     language: Language::Python,
     quotes: &[
         plain("\"\"\"", Quoting::Full),
@@ -125,10 +131,12 @@ pub(super) const PYTHON: Dialect = Dialect {
         plain("'", Quoting::Full),
     ],
     indents: true,
+    noise: &["await", "yield", "async", "raise", "assert", "del", "global", "nonlocal", "pass", "break", "continue"],
+    conditions: &["if", "elif", "else", "while", "try", "except", "finally", "match", "case", "for"],
     ..BASE
 };
 
-pub(super) const JAVASCRIPT: Dialect = Dialect {
+const JAVASCRIPT: Dialect = Dialect {
     language: Language::JavaScript,
     line_comments: &["//"],
     block_comments: &[("/*", "*/")],
@@ -136,10 +144,37 @@ pub(super) const JAVASCRIPT: Dialect = Dialect {
     sigils: "$#",
     member: &[".", "?."],
     patterns: true,
+    noise: &[
+        "await",
+        "new",
+        "yield",
+        "typeof",
+        "void",
+        "delete",
+        "throw",
+        "async",
+        "export",
+        "default",
+        "break",
+        "continue",
+        "case",
+        "extends",
+        "declare",
+        "as",
+        "public",
+        "private",
+        "protected",
+        "readonly",
+        "static",
+        "const",
+        "let",
+        "var",
+    ],
+    conditions: &["if", "else", "while", "do", "try", "catch", "finally", "switch", "for", "with", "class"],
     ..BASE
 };
 
-pub(super) const RUBY: Dialect = Dialect {
+const RUBY: Dialect = Dialect {
     language: Language::Ruby,
     block_comments: &[("\n=begin", "\n=end")],
     quotes: &[with("\"", Interpolation::Hash), plain("'", Quoting::Few), run(Interpolation::Hash)],
@@ -150,10 +185,15 @@ pub(super) const RUBY: Dialect = Dialect {
     bare_calls: true,
     patterns: true,
     percent_quotes: true,
+    noise: &[
+        "raise", "yield", "break", "next", "redo", "retry", "then", "else", "elsif", "when", "rescue", "ensure", "in",
+        "defined?", "and", "or", "do", "end", "begin", "if", "unless", "while", "until", "case", "private",
+    ],
+    conditions: &["if", "unless", "while", "until", "case", "begin", "loop", "for", "class", "module"],
     ..BASE
 };
 
-pub(super) const PERL: Dialect = Dialect {
+const PERL: Dialect = Dialect {
     language: Language::Perl,
     block_comments: &[("\n=pod", "\n=cut"), ("\n=head", "\n=cut"), ("\n=begin", "\n=cut")],
     quotes: &[with("\"", Interpolation::Dollar), plain("'", Quoting::Few), run(Interpolation::Dollar)],
@@ -165,10 +205,36 @@ pub(super) const PERL: Dialect = Dialect {
     bare_calls: true,
     patterns: true,
     quote_words: true,
+    noise: &[
+        "my",
+        "our",
+        "local",
+        "die",
+        "warn",
+        "else",
+        "do",
+        "and",
+        "or",
+        "if",
+        "unless",
+        "while",
+        "until",
+        "last",
+        "next",
+        "redo",
+        "defined",
+        "scalar",
+        "ref",
+        "wantarray",
+        "BEGIN",
+        "END",
+        "new",
+    ],
+    conditions: &["if", "elsif", "else", "unless", "while", "until", "for", "foreach", "BEGIN", "END"],
     ..BASE
 };
 
-pub(super) const PHP: Dialect = Dialect {
+const PHP: Dialect = Dialect {
     language: Language::Php,
     line_comments: &["#", "//"],
     block_comments: &[("/*", "*/")],
@@ -178,10 +244,34 @@ pub(super) const PHP: Dialect = Dialect {
     newline_ends: false,
     member: &["->", "?->", "::"],
     concat: &["."],
+    noise: &[
+        "echo",
+        "new",
+        "throw",
+        "clone",
+        "static",
+        "public",
+        "private",
+        "protected",
+        "final",
+        "abstract",
+        "break",
+        "continue",
+        "global",
+        "else",
+        "case",
+        "default",
+        "and",
+        "or",
+        "const",
+    ],
+    conditions: &[
+        "if", "elseif", "else", "while", "do", "for", "foreach", "switch", "try", "catch", "finally", "class",
+    ],
     ..BASE
 };
 
-pub(super) const LUA: Dialect = Dialect {
+const LUA: Dialect = Dialect {
     language: Language::Lua,
     line_comments: &["--"],
     block_comments: &[("--[[", "]]"), ("--[=[", "]=]"), ("--[==[", "]==]"), ("--[===[", "]===]")],
@@ -197,18 +287,43 @@ pub(super) const LUA: Dialect = Dialect {
     member: &[".", ":"],
     concat: &[".."],
     bare_calls: true,
+    noise: &["then", "else", "elseif", "do", "end", "break", "goto", "local", "if", "while", "until"],
+    conditions: &["if", "while", "repeat", "for", "do"],
     ..BASE
 };
 
-pub(super) const APPLESCRIPT: Dialect = Dialect {
+const APPLESCRIPT: Dialect = Dialect {
     language: Language::AppleScript,
     line_comments: &["--", "#"],
     block_comments: &[("(*", "*)")],
     quotes: &[plain("\"", Quoting::Full)],
     member: &[],
     concat: &["&"],
+    noise: &["the", "my", "as", "text", "string", "POSIX", "path", "file", "return", "to", "of", "alias", "get"],
     ..BASE
 };
+
+/// Returns the dialect of a language that shares the lexer and the walker.
+pub(super) fn of(language: Language) -> Option<&'static Dialect> {
+    match language {
+        Language::Shell
+        | Language::PowerShell
+        | Language::Cmd
+        | Language::Awk
+        | Language::Sed
+        | Language::Makefile
+        | Language::Crontab
+        | Language::Patch
+        | Language::Other => None,
+        Language::Python => Some(&PYTHON),
+        Language::JavaScript => Some(&JAVASCRIPT),
+        Language::Perl => Some(&PERL),
+        Language::Ruby => Some(&RUBY),
+        Language::Php => Some(&PHP),
+        Language::Lua => Some(&LUA),
+        Language::AppleScript => Some(&APPLESCRIPT),
+    }
+}
 
 /// Words that open a block in any position.
 const OPENERS: [&str; 7] = ["def", "class", "module", "begin", "case", "function", "do"];

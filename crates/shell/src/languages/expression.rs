@@ -517,7 +517,7 @@ impl ExprInterpreter<'_, '_> {
                 return ScriptValue::Ternary(false);
             }
             // Evaluate the rest as if the word were absent.
-            _ if self.vocabulary.noise.contains(&word) => {
+            _ if self.vocabulary.dialect.noise.contains(&word) => {
                 self.at += 1;
                 let ends = matches!(self.kind(), None | Some(Kind::End | Kind::Close(_)));
                 return if ends { ScriptValue::Ternary(false) } else { self.signed_operand() };

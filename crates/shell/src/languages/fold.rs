@@ -468,16 +468,24 @@ pub(super) fn rotate13(text: &str) -> String {
         .collect()
 }
 
+/// The part of each entry of a map.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum MapPart {
+    Keys,
+    Values,
+    Pairs,
+}
+
 /// Returns the keys of a map, its values, or both.
-pub(super) fn fields(fields: &Rc<Vec<(String, ScriptValue)>>, what: &str, origin: Origin) -> ScriptValue {
+pub(super) fn fields(fields: &Rc<Vec<(String, ScriptValue)>>, part: MapPart, origin: Origin) -> ScriptValue {
     let key = |name: &str| ScriptValue::from(Value::text(name, origin));
     ScriptValue::list(
         fields
             .iter()
-            .map(|(name, value)| match what {
-                "keys" => key(name),
-                "values" => value.clone(),
-                _ => ScriptValue::list(vec![key(name), value.clone()]),
+            .map(|(name, value)| match part {
+                MapPart::Keys => key(name),
+                MapPart::Values => value.clone(),
+                MapPart::Pairs => ScriptValue::list(vec![key(name), value.clone()]),
             })
             .collect(),
     )

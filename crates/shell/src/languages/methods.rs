@@ -2,8 +2,8 @@
 
 use super::calls::Arguments;
 use super::datum::{ENVIRONMENT, ScriptValue, Text};
-use super::fold;
-use super::vocabulary::{Constant, Function};
+use super::fold::{self, MapPart};
+use super::vocabulary::{Attribute, Constant, Function, ListChange, Method};
 use super::walker::ExprInterpreter;
 use crate::interpret::draft::Draft;
 use crate::interpret::streams::Stream;
@@ -29,7 +29,6 @@ impl ExprInterpreter<'_, '_> {
             Function::Text => first.each(|one| ScriptValue::Text(one.text(origin))),
             Function::JoinPath => paths(all, origin),
             Function::ExpandHome => first.each(|one| expand_home(one, origin)),
-            Function::Constant(constant) => self.constant(constant),
             // `getenv()` of PHP
             Function::Variable if all.is_empty() => self.constant(Constant::Environment),
             Function::Variable => self.environment_or(&first, all.get(1)),
@@ -86,12 +85,8 @@ impl ExprInterpreter<'_, '_> {
             Function::Replace => {
                 replace(all.get(2).unwrap_or(&unknown), &first, all.get(1).unwrap_or(&unknown), origin)
             }
-            Function::Folder => {
-                fold::change(&first, origin, |path| Some(path.rsplit_once('/').map_or(".", |(f, _)| f).into()))
-            }
-            Function::FileName => {
-                fold::change(&first, origin, |path| Some(path.rsplit('/').next().unwrap_or("").into()))
-            }
+            Function::Folder => folder(&first, origin),
+            Function::FileName => file_name(&first, origin),
             Function::Print => self.print(all, ""),
             Function::PrintLine => self.print(all, "\n"),
             Function::ChangeFolder => {
@@ -296,16 +291,14 @@ impl ExprInterpreter<'_, '_> {
                 }
             }
             ScriptValue::Map(_) => one.field(name).cloned().unwrap_or_else(|| self.unknown()),
-            ScriptValue::Text(text) => match name {
-                "parent" | "dirname" => {
-                    fold::change(one, self.origin, |path| Some(path.rsplit_once('/').map_or(".", |(f, _)| f).into()))
-                }
-                "name" => fold::change(one, self.origin, |path| Some(path.rsplit('/').next().unwrap_or("").into())),
-                "text" | "content" | "stdout" | "data" | "body" | "value" | "decoded" => one.clone(),
-                "reverse" | "chars" => {
+            ScriptValue::Text(text) => match self.vocabulary.attribute(name) {
+                Some(Attribute::Folder) => folder(one, self.origin),
+                Some(Attribute::FileName) => file_name(one, self.origin),
+                Some(Attribute::Same) => one.clone(),
+                Some(Attribute::Method) => {
                     self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| one.clone())
                 }
-                _ => ScriptValue::Text(Text {
+                None => ScriptValue::Text(Text {
                     value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.origin),
                     ..text.clone()
                 }),
@@ -370,19 +363,11 @@ impl ExprInterpreter<'_, '_> {
             self.assign(place, changed.clone());
             return changed;
         }
-        if let (ScriptValue::File(path), "write" | "puts" | "print" | "writelines", Some(text)) =
-            (&receiver, name, arguments.first())
-        {
-            let text = text.text(self.origin);
-            self.hand_out(&text);
-            self.interpreter.append(&path.value, Stream::new(text.value, text.from));
-            return ScriptValue::Ternary(true);
-        }
         if let Some(datum) = self.text_method(&receiver, name, &arguments) {
             return datum;
         }
         let member = format!(".{name}");
-        if self.program(&member).is_some() || self.vocabulary.opens.iter().any(|(known, _)| *known == member) {
+        if self.program(&member).is_some() || self.vocabulary.mode_argument(&member).is_some() {
             return self.make_method(&member, receiver, arguments);
         }
         self.callbacks(&arguments, &self.item_of(&receiver));
@@ -409,8 +394,8 @@ impl ExprInterpreter<'_, '_> {
         }
         let canonical = self.vocabulary.canonical(full_name);
         let known = self.program(&canonical).is_some()
-            || self.vocabulary.function(&canonical).is_some()
-            || self.vocabulary.opens.iter().any(|(known, _)| *known == canonical);
+            || self.vocabulary.has_call(&canonical)
+            || self.vocabulary.mode_argument(&canonical).is_some();
         // `child_process.exec.call(null, …)`
         if name == "__call__" {
             return self.apply(receiver.clone(), arguments);
@@ -429,8 +414,7 @@ impl ExprInterpreter<'_, '_> {
             return if name == "copy" { receiver.clone() } else { self.mixed(Some(receiver), &arguments) };
         }
         let member = format!(".{name}");
-        let by_member =
-            self.program(&member).is_some() || self.vocabulary.opens.iter().any(|(known, _)| *known == member);
+        let by_member = self.program(&member).is_some() || self.vocabulary.mode_argument(&member).is_some();
         if !known && by_member {
             return self.make_method(&member, self.unknown(), arguments);
         }
@@ -451,85 +435,88 @@ impl ExprInterpreter<'_, '_> {
     fn mutated(&self, receiver: &ScriptValue, name: &str, arguments: &Arguments) -> Option<ScriptValue> {
         let items = receiver.items()?;
         let first = arguments.first();
-        let more: Vec<ScriptValue> = match name {
-            "append" | "push" | "add" | "unshift" | "insert" => {
-                let skip = usize::from(name == "insert");
-                arguments.positional.iter().skip(skip).cloned().collect()
-            }
-            "extend" | "concat" | "push_all" => {
-                first?.items().map(<[ScriptValue]>::to_vec).unwrap_or_else(|| vec![self.unknown()])
-            }
-            "reverse" if arguments.positional.is_empty() => {
+        let change = self.vocabulary.list_change(name)?;
+        let more: Vec<ScriptValue> = match change {
+            ListChange::Append | ListChange::Prepend => arguments.positional.clone(),
+            ListChange::Insert => arguments.positional.iter().skip(1).cloned().collect(),
+            ListChange::Extend => first?.items().map(<[ScriptValue]>::to_vec).unwrap_or_else(|| vec![self.unknown()]),
+            ListChange::Reverse if arguments.positional.is_empty() => {
                 return Some(ScriptValue::list(items.iter().rev().cloned().collect()));
             }
-            _ => return None,
+            ListChange::Reverse => return None,
         };
-        let front = name == "unshift" || (name == "insert" && first.and_then(ScriptValue::number) == Some(0));
+        let at_start = change == ListChange::Insert && first.and_then(ScriptValue::number) == Some(0);
+        let front = change == ListChange::Prepend || at_start;
         let (before, after) = if front { (more.as_slice(), items) } else { (items, more.as_slice()) };
         Some(ScriptValue::list(before.iter().chain(after).take(1024).cloned().collect()))
     }
 
-    /// Pure methods of texts, lists, maps and files.
+    /// Methods of texts, lists, maps and files that the library knows. `None` if a method does not apply to its receiver
+    /// and arguments.
     #[expect(clippy::too_many_lines, reason = "one short arm for each method")]
     fn text_method(&mut self, receiver: &ScriptValue, name: &str, arguments: &Arguments) -> Option<ScriptValue> {
         let origin = self.origin;
         let first = arguments.first();
         let second = arguments.positional.get(1);
-        Some(match name {
-            "encode" | "decode" | "toString" | "to_s" | "to_str" | "to_path" | "resolve" | "absolute" | "trim"
-            | "strip" | "rstrip" | "lstrip" | "chomp" | "as_posix" | "valueOf" | "text" | "read" | "readlines"
-            | "readline" | "to_a" | "tolist" | "copy" | "freeze" | "dup" | "str" | "buffer" | "realpath" | "tap"
-            | "flat" | "lines" | "splitlines" | "fileno" | "gets"
-                if !matches!(receiver, ScriptValue::Number(_)) =>
-            {
-                self.same(receiver, name, first)
-            }
-            "join" | "join_with" => self.join(receiver, first, &arguments.positional),
-            "split" if first.is_some() || receiver.items().is_none() => split(receiver, first, origin),
-            "chars" | "bytes" => {
+        let is_number = matches!(receiver, ScriptValue::Number(_));
+        Some(match self.vocabulary.method(name)? {
+            Method::Same | Method::Read | Method::Decode | Method::Trim | Method::Resolved if is_number => return None,
+            Method::Same | Method::Itself => receiver.clone(),
+            Method::Read if matches!(receiver, ScriptValue::File(_)) => ScriptValue::Text(receiver.text(origin)),
+            Method::Read => receiver.clone(),
+            Method::Write => return self.write_to(receiver, first?),
+            Method::Decode => match first.and_then(ScriptValue::literal) {
+                Some(encoding) => self.decode(receiver, Some(&self.text_datum(encoding))),
+                None => receiver.clone(),
+            },
+            Method::Trim => match (first.and_then(ScriptValue::literal), receiver.literal()) {
+                (None, Some(text)) => self.text_datum(text.trim()),
+                _ => receiver.clone(),
+            },
+            Method::Resolved => match (first.and_then(ScriptValue::literal), receiver) {
+                (None, ScriptValue::Text(_)) => resolved(receiver, origin),
+                _ => receiver.clone(),
+            },
+            Method::Join => self.join(receiver, first, &arguments.positional),
+            Method::Split if first.is_some() || receiver.items().is_none() => split(receiver, first, origin),
+            Method::Characters => {
                 receiver.each(|one| fold::chars(one, origin).map_or(self.unknown(), ScriptValue::list))
             }
-            "replace" | "replaceAll" | "gsub" | "sub" | "tr" if second.is_some() => {
-                replace(receiver, first?, second?, origin)
-            }
-            "concat" if receiver.items().is_none() => fold::concat(receiver, first?, origin),
-            "format" => match receiver.literal() {
+            Method::Replace => replace(receiver, first?, second?, origin),
+            Method::Concatenate if receiver.items().is_none() => fold::concat(receiver, first?, origin),
+            Method::Format => match receiver.literal() {
                 Some(format) => fold::format_braces(&format, &arguments.positional, &arguments.named, origin),
                 None => self.mixed(Some(receiver), arguments),
             },
-            "lower" | "toLowerCase" | "downcase" | "casefold" => {
-                fold::change(receiver, origin, |t| Some(t.to_lowercase()))
-            }
-            "upper" | "toUpperCase" | "upcase" => fold::change(receiver, origin, |text| Some(text.to_uppercase())),
-            "reverse" | "reversed" | "toReversed" => reversed(receiver, origin),
-            "repeat" | "rep" => fold::times(receiver, first?, origin),
-            "slice" | "substring" | "substr" => {
+            Method::LowerCase => fold::change(receiver, origin, |text| Some(text.to_lowercase())),
+            Method::UpperCase => fold::change(receiver, origin, |text| Some(text.to_uppercase())),
+            Method::Reversed => reversed(receiver, origin),
+            Method::Repeat => fold::times(receiver, first?, origin),
+            Method::Slice => {
                 let bounds: Vec<Option<ScriptValue>> =
                     arguments.positional.iter().cloned().map(Some).chain([None]).take(2).collect();
                 fold::element(receiver, &bounds, self.vocabulary.dialect.language, origin)
             }
-            "charAt" | "at" | "get" | "fetch" | "dig"
-                if first.is_some() && !matches!(receiver, ScriptValue::File(_)) =>
-            {
+            Method::Element if first.is_some() && !matches!(receiver, ScriptValue::File(_)) => {
                 fold::element(receiver, &[first.cloned()], self.vocabulary.dialect.language, origin)
             }
-            "charCodeAt" | "codePointAt" | "ord" => {
+            Method::Ordinal => {
                 let ch = receiver.literal()?.chars().nth(first.and_then(ScriptValue::number).unwrap_or(0) as usize)?;
                 ScriptValue::Number(i64::from(u32::from(ch)))
             }
-            "chr" => ScriptValue::Text(fold::ch(receiver.number()?, origin)),
-            "expanduser" | "expand_path" => receiver.each(|one| expand_home(one, origin)),
-            "joinpath" | "+" => paths(&[std::slice::from_ref(receiver), &arguments.positional].concat(), origin),
-            "with_name" => fold::change(receiver, origin, |path| {
+            Method::FromCharCode => ScriptValue::Text(fold::ch(receiver.number()?, origin)),
+            Method::ExpandHome => receiver.each(|one| expand_home(one, origin)),
+            Method::JoinPath => paths(&[std::slice::from_ref(receiver), &arguments.positional].concat(), origin),
+            Method::WithName => fold::change(receiver, origin, |path| {
                 Some(format!(
                     "{}{}",
                     path.rsplit_once('/').map_or(String::new(), |(f, _)| format!("{f}/")),
                     first?.literal()?
                 ))
             }),
-            "glob" | "rglob" | "iterdir" | "children" | "each_child" if receiver.items().is_none() => {
-                let pattern = match (name, first) {
-                    ("rglob", Some(pattern)) => fold::concat(&self.text_datum("**/"), pattern, origin),
+            method @ (Method::Glob | Method::GlobBelow) if receiver.items().is_none() => {
+                let pattern = match (method, first) {
+                    (Method::GlobBelow, Some(pattern)) => fold::concat(&self.text_datum("**/"), pattern, origin),
                     (_, Some(pattern @ ScriptValue::Text(_))) => pattern.clone(),
                     _ => self.text_datum("*"),
                 };
@@ -537,38 +524,31 @@ impl ExprInterpreter<'_, '_> {
                 self.callbacks(arguments, &self.item_of(&items));
                 items
             }
-            "forEach" | "each" | "map" | "filter" | "select" | "flatMap" | "collect" | "flat_map"
-            | "each_with_index" | "reject" | "find" | "some" | "every" => self.each_item(receiver, arguments),
-            "then" | "finally" | "catch" | "pipe" | "yield_self" => self.each_callback(receiver, arguments),
-            "unpack1" | "unpack" if first.and_then(ScriptValue::literal).is_some_and(|how| how.starts_with('m')) => {
+            Method::EachItem => self.each_item(receiver, arguments),
+            Method::EachCallback => self.each_callback(receiver, arguments),
+            Method::Unpack if first.and_then(ScriptValue::literal).is_some_and(|how| how.starts_with('m')) => {
                 self.decoded("base64", receiver, decode::base64)
             }
-            "pack" => self.chars_of(std::slice::from_ref(receiver)),
-            "hex" => receiver.clone(),
-            "items" | "keys" | "values" | "entries" => {
-                let ScriptValue::Map(fields) = receiver else { return Some(receiver.clone()) };
-                fold::fields(fields, name, origin)
-            }
-            _ => return None,
+            Method::Pack => self.chars_of(std::slice::from_ref(receiver)),
+            Method::Pairs => map_part(receiver, MapPart::Pairs, origin),
+            Method::Keys => map_part(receiver, MapPart::Keys, origin),
+            Method::Values => map_part(receiver, MapPart::Values, origin),
+            Method::Split
+            | Method::Concatenate
+            | Method::Element
+            | Method::Glob
+            | Method::GlobBelow
+            | Method::Unpack => return None,
         })
     }
 
-    fn same(&mut self, receiver: &ScriptValue, name: &str, first: Option<&ScriptValue>) -> ScriptValue {
-        match (name, first.and_then(ScriptValue::literal)) {
-            ("decode" | "encode", Some(encoding)) => self.decode(receiver, Some(&self.text_datum(encoding))),
-            ("trim" | "strip" | "chomp" | "rstrip" | "lstrip", None) => {
-                let trimmed = receiver.literal().map(|text| text.trim().to_owned());
-                trimmed.map_or_else(|| receiver.clone(), |text| self.text_datum(text))
-            }
-            ("resolve" | "expand_path", Some(_)) => receiver.clone(),
-            ("resolve" | "realpath", None) if matches!(receiver, ScriptValue::Text(_)) => {
-                resolved(receiver, self.origin)
-            }
-            ("read" | "readlines" | "readline" | "text" | "gets", _) if matches!(receiver, ScriptValue::File(_)) => {
-                ScriptValue::Text(receiver.text(self.origin))
-            }
-            _ => receiver.clone(),
-        }
+    /// `file.write(text)`
+    fn write_to(&mut self, file: &ScriptValue, text: &ScriptValue) -> Option<ScriptValue> {
+        let ScriptValue::File(path) = file else { return None };
+        let text = text.text(self.origin);
+        self.hand_out(&text);
+        self.interpreter.append(&path.value, Stream::new(text.value, text.from));
+        Some(ScriptValue::Ternary(true))
     }
 
     /// `" ".join(list)` of Python, `list.join(" ")` elsewhere.
@@ -651,6 +631,22 @@ impl ExprInterpreter<'_, '_> {
         }
         last
     }
+}
+
+/// Returns the keys or values of a map; any other value is returned unchanged.
+fn map_part(map: &ScriptValue, part: MapPart, origin: Origin) -> ScriptValue {
+    let ScriptValue::Map(fields) = map else { return map.clone() };
+    fold::fields(fields, part, origin)
+}
+
+/// Returns the folder of a path.
+fn folder(path: &ScriptValue, origin: Origin) -> ScriptValue {
+    fold::change(path, origin, |path| Some(path.rsplit_once('/').map_or(".", |(folder, _)| folder).into()))
+}
+
+/// Returns the last part of a path.
+fn file_name(path: &ScriptValue, origin: Origin) -> ScriptValue {
+    fold::change(path, origin, |path| Some(path.rsplit('/').next().unwrap_or("").into()))
 }
 
 /// Returns a path with its symlinks resolved.

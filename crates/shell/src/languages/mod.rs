@@ -2,8 +2,8 @@
 //!
 //! A call is a command whose program is `LANGUAGE:dotted.name`; its named arguments come first as `--key=value`, then
 //! `--`, then the positional ones. Its effects are declared in `library/programs`, as for any program. One lexer and
-//! one walker read most of these languages (`scripts`): a dialect describes the syntax of each, and a separate file the
-//! meaning of its names. awk, sed, cmd and PowerShell have their own readers.
+//! one walker read most of these languages (`scripts`): a dialect describes the syntax of each, and `library/languages`
+//! the names that compute a value. awk, sed, cmd and PowerShell have their own readers.
 
 mod applescript;
 pub(crate) mod awk;
@@ -14,17 +14,12 @@ mod datum;
 mod dialect;
 mod expression;
 mod fold;
-mod javascript;
 mod lexer;
-mod lua;
 mod methods;
 mod modules;
 mod options;
-mod perl;
 mod php;
 pub(crate) mod powershell;
-mod python;
-mod ruby;
 mod scopes;
 pub(crate) mod scripts;
 pub(crate) mod sed;

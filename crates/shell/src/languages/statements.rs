@@ -68,28 +68,32 @@ impl ExprInterpreter<'_, '_> {
             }
             "def" | "function" | "sub" if self.begins_function() => drop(self.define()),
             "class" | "module"
-                if self.vocabulary.conditions.contains(&"class") && (word == "class" || language == Language::Ruby) =>
+                if self.vocabulary.dialect.conditions.contains(&"class")
+                    && (word == "class" || language == Language::Ruby) =>
             {
                 let outer = self.contained();
-                // `class A extends B {`
-                let open = (self.at..end.min(self.at + 32)).find(|at| {
-                    self.token_at(*at).is_some_and(|token| matches!(token.kind, Kind::Open('{') | Kind::End))
-                });
-                match open.filter(|at| self.token_at(*at).is_some_and(|token| token.kind == Kind::Open('{'))) {
-                    Some(open) if language != Language::Ruby => {
-                        let close = self.close_of(open);
-                        self.at = open + 1;
-                        self.statements(close.min(end));
-                    }
-                    _ => self.condition_block(end),
-                }
+                self.class_body(end);
                 self.container = outer;
             }
-            _ if self.vocabulary.conditions.contains(&word.as_str()) => self.condition_block(end),
+            _ if self.vocabulary.dialect.conditions.contains(&word.as_str()) => self.condition_block(end),
             _ if language == Language::JavaScript && self.is_method() => drop(self.define()),
             _ => return self.simple(end),
         }
         ScriptValue::Ternary(false)
+    }
+
+    /// Walks the body of a class or module: `class A extends B {`, or up to its `end`.
+    fn class_body(&mut self, end: usize) {
+        let open = (self.at..end.min(self.at + 32))
+            .find(|at| self.token_at(*at).is_some_and(|token| matches!(token.kind, Kind::Open('{') | Kind::End)));
+        match open.filter(|at| self.token_at(*at).is_some_and(|token| token.kind == Kind::Open('{'))) {
+            Some(open) if self.vocabulary.dialect.language != Language::Ruby => {
+                let close = self.close_of(open);
+                self.at = open + 1;
+                self.statements(close.min(end));
+            }
+            _ => self.condition_block(end),
+        }
     }
 
     /// Walks an export: `export const a = 1`, `export default x`, `export {a} from 'm'`.

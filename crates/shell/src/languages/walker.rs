@@ -28,7 +28,7 @@ const FREE_STEPS: usize = 20_000;
 
 pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) interpreter: &'w mut Interpreter<'a>,
-    pub(super) vocabulary: &'static Vocabulary,
+    pub(super) vocabulary: Vocabulary,
     pub(super) origin: Origin,
     pub(super) tokens: Tokens,
     pub(super) at: usize,
@@ -64,7 +64,7 @@ pub(super) struct ExprInterpreter<'w, 'a> {
 impl<'w, 'a> ExprInterpreter<'w, 'a> {
     pub(super) fn new(
         interpreter: &'w mut Interpreter<'a>,
-        vocabulary: &'static Vocabulary,
+        vocabulary: Vocabulary,
         origin: Origin,
         stdin: &Stream,
     ) -> Self {
