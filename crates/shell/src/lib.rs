@@ -17,11 +17,10 @@
 //!
 //! The modules, each importing only from those before it: `model` (values, languages), `text_tools` (functions on
 //! texts), `cli_grammar` (the role of each word of a command), `reading` (the result) and `surroundings` (facts known
-//! in advance), `syntax` (the tree of a shell text), `interpret` (walks the tree), `expand` (expansion of words),
-//! `languages` (the readers of all other languages), `read` (selects the reader of a text).
+//! in advance), `syntax` (the tree of a shell text), `interpret` (walks the tree and expands its words), `languages` (the
+//! readers of all other languages), `read` (selects the reader of a text).
 
 mod cli_grammar;
-mod expand;
 mod interpret;
 mod languages;
 mod model;

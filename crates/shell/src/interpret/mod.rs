@@ -9,6 +9,7 @@ mod calls;
 mod choices;
 mod conditions;
 pub(crate) mod draft;
+mod expand;
 mod file_contents;
 mod files;
 mod flow;
