@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Tuples,
     /// `bool` parameters of functions that others can call.
     Bools,
-    /// Files in a circle of calls through `self`.
+    /// Files, or recursive modules, in a circle of calls through `self`.
     Circles,
     /// Functions whose name is a participle alone.
     Participles,
