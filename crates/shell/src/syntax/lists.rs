@@ -558,31 +558,6 @@ impl Parser<'_> {
         Some(Assignment { name, append, element, value: self.assigned(value) })
     }
 
-    /// Returns the length of `[…]` at `ahead` bytes after the cursor; nested brackets and substitutions are part of it.
-    pub(super) fn subscript_length(&self, ahead: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for (offset, byte) in self.rest().bytes().skip(ahead).take(MAX_SUBSCRIPT).enumerate() {
-            match byte {
-                b'[' | b'(' => depth += 1,
-                b']' | b')' if depth > 1 => depth -= 1,
-                b']' => return Some(offset + 1),
-                b'\n' => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// Parses the inside of a subscript, which the shell evaluates.
-    pub(super) fn subscript(&mut self, start: usize, length: usize) -> Word {
-        let inside = self.slice(start + 1, start + length - 1).to_owned();
-        let cursor = std::mem::replace(&mut self.at, start + length);
-        let origin = self.origin(start);
-        self.at = cursor;
-        let parts = self.derived(&inside, origin, |parser| parser.heredoc_parts());
-        Word { parts, origin }
-    }
-
     fn assigned(&mut self, value: fn(&mut Self) -> Word) -> Assigned {
         if !self.eat("(") {
             return Assigned::Word(value(self));
@@ -599,10 +574,6 @@ impl Parser<'_> {
         Assigned::Array(items)
     }
 }
-
-/// Maximum length in bytes of a subscript. A longer one is not treated as part of an assignment; the bound keeps
-/// parsing linear.
-const MAX_SUBSCRIPT: usize = 256;
 
 const DECLARING: [&str; 5] = ["export", "local", "declare", "typeset", "readonly"];
 

@@ -1,10 +1,14 @@
-//! `${…}`: a name, the element it refers to, and the operator applied to its value.
+//! `${…}` and subscripts: a name, the element it refers to, and the operator applied to its value.
 
 use super::parser::Parser;
 use super::tree::{Element, LetterCase, Operator, Parameter, Part, Which, Word};
 use super::words::Context;
 use crate::model::value::UnknownReason;
 use std::rc::Rc;
+
+/// Maximum length in bytes of a subscript. A longer one is not treated as part of an assignment; the bound keeps
+/// parsing linear.
+const MAX_SUBSCRIPT: usize = 256;
 
 impl Parser<'_> {
     pub(super) fn parameter_part(&self, parameter: Parameter, quoted: bool, start: usize) -> Part {
@@ -83,6 +87,31 @@ impl Parser<'_> {
             "[*]" => Element::Joined,
             _ => Element::At(self.subscript(start, length)),
         }
+    }
+
+    /// Returns the length of `[…]` at `ahead` bytes after the cursor; nested brackets and substitutions are part of it.
+    pub(super) fn subscript_length(&self, ahead: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for (offset, byte) in self.rest().bytes().skip(ahead).take(MAX_SUBSCRIPT).enumerate() {
+            match byte {
+                b'[' | b'(' => depth += 1,
+                b']' | b')' if depth > 1 => depth -= 1,
+                b']' => return Some(offset + 1),
+                b'\n' => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Parses the inside of a subscript, which the shell evaluates.
+    pub(super) fn subscript(&mut self, start: usize, length: usize) -> Word {
+        let inside = self.slice(start + 1, start + length - 1).to_owned();
+        let cursor = std::mem::replace(&mut self.at, start + length);
+        let origin = self.origin(start);
+        self.at = cursor;
+        let parts = self.derived(&inside, origin, |parser| parser.heredoc_parts());
+        Word { parts, origin }
     }
 
     fn unread_operator(&mut self) -> Operator {
