@@ -4,7 +4,7 @@
 use super::calls::Arguments;
 use super::datum::{Function, ScriptValue, Text, Tokens};
 use super::fold;
-use super::token::Kind;
+use super::token::{Chunk, Kind};
 use super::walker::ExprInterpreter;
 use crate::model::language::Language;
 use crate::model::value::{Piece, UnknownReason, Value};
@@ -545,5 +545,49 @@ impl ExprInterpreter<'_, '_> {
             return self.interpreter.with_holes(name, self.origin).into();
         }
         ScriptValue::name(name)
+    }
+
+    /// Returns the value of a string literal.
+    pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> ScriptValue {
+        let mut texts = vec![Text::default()];
+        for chunk in chunks {
+            let parts: Vec<Text> = match chunk {
+                Chunk::Text(text) => {
+                    vec![Text { value: self.interpreter.with_holes(text, self.origin), ..Text::default() }]
+                }
+                Chunk::Code(code) => {
+                    let datum = self.code(code);
+                    datum.alternatives().iter().map(|datum| self.shown(datum)).collect()
+                }
+            };
+            texts = fold::product(&texts, &parts);
+        }
+        ScriptValue::any(texts.into_iter().map(ScriptValue::Text).collect())
+    }
+
+    /// Converts a value for interpolation into a text: the items of a list are joined with blanks.
+    fn shown(&self, datum: &ScriptValue) -> Text {
+        if let ScriptValue::List(items) = datum {
+            return fold::joined(items, " ", self.origin);
+        }
+        datum.text(self.origin)
+    }
+
+    /// Walks code embedded in a string and returns the value of its last expression.
+    fn code(&mut self, code: &str) -> ScriptValue {
+        let unknown = self.unknown();
+        self.deeper(unknown, |this| {
+            let (tokens, at) = (this.tokens.clone(), this.at);
+            this.load(code);
+            let end = this.tokens.0.len();
+            let mut last = ScriptValue::Ternary(false);
+            while this.at < end && this.step() {
+                let before = this.at;
+                last = this.expression();
+                this.at = this.at.max(before + 1);
+            }
+            (this.tokens, this.at) = (tokens, at);
+            last
+        })
     }
 }

@@ -14,6 +14,7 @@ mod datum;
 mod dialect;
 mod expression;
 mod fold;
+mod functions;
 mod lexer;
 mod methods;
 mod modules;

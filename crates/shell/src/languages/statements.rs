@@ -1,4 +1,6 @@
 //! Walks statements: blocks, conditions, loops, definitions.
+//!
+//! Every statement is evaluated, whatever its condition; a name that differs between branches has several alternatives.
 
 use super::bindings::Target;
 use super::datum::ScriptValue;
@@ -8,6 +10,14 @@ use crate::model::language::Language;
 use std::ops::Range;
 
 impl ExprInterpreter<'_, '_> {
+    /// Walks a script.
+    pub(super) fn text(&mut self, text: &str) {
+        self.load(text);
+        let end = self.tokens.0.len();
+        self.statements(end);
+        self.uncalled();
+    }
+
     /// Walks all statements up to `end`; returns the value of the last one.
     pub(super) fn statements(&mut self, end: usize) -> ScriptValue {
         let mut last = ScriptValue::Ternary(false);
@@ -133,7 +143,7 @@ impl ExprInterpreter<'_, '_> {
         self.container.replace(name)
     }
 
-    fn is_call(&self) -> bool {
+    pub(super) fn is_call(&self) -> bool {
         self.token_at(self.at + 1).is_some_and(|token| token.kind == Kind::Open('('))
     }
 
@@ -190,7 +200,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Evaluates everything up to `symbol`, which is consumed, or to the end of the statement.
-    fn evaluate_to(&mut self, symbol: &str, end: usize) {
+    pub(super) fn evaluate_to(&mut self, symbol: &str, end: usize) {
         self.at += 1;
         while self.at < end && self.step() && !matches!(self.kind(), None | Some(Kind::End)) {
             if self.takes_symbol(symbol) {
@@ -204,7 +214,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Returns the tokens of a Python block after its header, including a body on the header's line.
-    fn suite(&mut self, end: usize) -> Range<usize> {
+    pub(super) fn suite(&mut self, end: usize) -> Range<usize> {
         if !matches!(self.kind(), None | Some(Kind::End)) {
             let stop = (self.at..end)
                 .find(|at| self.token_at(*at).is_some_and(|token| token.indent.is_some() && *at > self.at));
@@ -413,86 +423,5 @@ impl ExprInterpreter<'_, '_> {
 
     fn find_symbol(&self, symbol: &str, close: usize) -> Option<usize> {
         (self.at..close.min(self.at + 16)).find(|at| self.symbol_at(*at) == symbol)
-    }
-
-    /// Whether the keyword at the cursor defines a function in this language.
-    pub(super) fn begins_function(&self) -> bool {
-        let language = self.vocabulary.dialect.language;
-        match self.word() {
-            "def" => matches!(language, Language::Python | Language::Ruby),
-            "function" => matches!(language, Language::JavaScript | Language::Php | Language::Lua),
-            "fn" => language == Language::Php && self.is_call(),
-            "sub" => language == Language::Perl,
-            _ => false,
-        }
-    }
-
-    /// Defines a function and assigns it to its name, if it has one.
-    pub(super) fn define(&mut self) -> ScriptValue {
-        let opener = self.at;
-        let language = self.vocabulary.dialect.language;
-        self.at += usize::from(matches!(self.word(), "def" | "function" | "fn" | "sub"));
-        self.takes_symbol("*");
-        let mut name = String::new();
-        while !self.word().is_empty() {
-            name = self.word().to_owned();
-            self.at += 1;
-            if !self.vocabulary.dialect.member.contains(&self.symbol()) {
-                break;
-            }
-            self.at += 1;
-        }
-        let mut parameters = if self.opens('(') { self.parameters() } else { Vec::new() };
-        if language == Language::Perl && parameters.is_empty() {
-            parameters.push("*$_".into());
-        }
-        if matches!(parameters.first().map(String::as_str), Some("self" | "cls")) {
-            parameters.remove(0);
-        }
-        let container = self.container.take();
-        let function = self.defined(opener, parameters);
-        if !name.is_empty() {
-            self.assign(&name, function.clone());
-            if let Some(container) = container.as_ref().filter(|container| !container.is_empty()) {
-                self.set(&format!("{container}.{name}"), function.clone());
-            }
-        }
-        self.container = container;
-        function
-    }
-
-    fn defined(&mut self, opener: usize, parameters: Vec<String>) -> ScriptValue {
-        let dialect = self.vocabulary.dialect;
-        let end = self.tokens.0.len();
-        if dialect.indents {
-            self.at = self.at.saturating_sub(1);
-            self.evaluate_to(":", end);
-            let body = self.suite(end);
-            self.at = body.end;
-            return self.function(parameters, body, false);
-        }
-        if dialect.blocks_end && self.close_of(opener) > opener {
-            let close = self.close_of(opener);
-            let begin = self.at;
-            self.at = (close + 1).min(end);
-            return self.function(parameters, begin..close, false);
-        }
-        // `use ($x)`, `: string`, `=>`
-        while self.at < end && !self.opens('{') && !matches!(self.kind(), None | Some(Kind::End | Kind::Close(_))) {
-            if self.takes_symbol("=>") {
-                let begin = self.at;
-                while self.at < end
-                    && !matches!(self.kind(), None | Some(Kind::End | Kind::Close(_) | Kind::Symbol(",")))
-                {
-                    self.at = self.close_of(self.at) + 1;
-                }
-                return self.function(parameters, begin..self.at, true);
-            }
-            self.at = self.close_of(self.at) + 1;
-        }
-        let close = self.close_of(self.at);
-        let begin = (self.at + 1).min(close);
-        self.at = (close + 1).min(end);
-        self.function(parameters, begin..close, false)
     }
 }

@@ -1,12 +1,10 @@
-//! Walks the tokens of a script and tracks the values of its names.
-//!
-//! Every statement is evaluated, whatever its condition; a name that differs between branches has several alternatives.
-//! A function's body is walked for each call with its arguments, and once with unknown ones if it is never called.
+//! The state of the walk over a script: the cursor in its tokens, the values of its names, and the limits. It calls none
+//! of the files that walk: `statements`, `functions`, `expression`, `bindings`, `calls`, `methods`.
 
 use super::datum::{Function, Names, ScriptValue, Text, Tokens};
 use super::lexer;
 use super::scopes::Modules;
-use super::token::{Chunk, Kind, Token};
+use super::token::{Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
@@ -19,9 +17,6 @@ use std::rc::Rc;
 
 /// Maximum nesting depth of functions, brackets and code inside strings.
 const MAX_DEPTH: u32 = 48;
-
-/// Maximum number of activations of a recursive function.
-const MAX_RECURSION: usize = 2;
 
 /// Steps available to any script, in addition to four for each token. Loops and functions are walked repeatedly.
 const FREE_STEPS: usize = 20_000;
@@ -55,7 +50,7 @@ pub(super) struct ExprInterpreter<'w, 'a> {
     /// The class or module whose body is being walked.
     pub(super) container: Option<String>,
     /// The functions whose bodies are being walked, innermost last.
-    active: Vec<Rc<Function>>,
+    pub(super) active: Vec<Rc<Function>>,
     depth: u32,
     steps: usize,
     max_steps: usize,
@@ -95,14 +90,6 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         }
     }
 
-    /// Walks a script.
-    pub(super) fn text(&mut self, text: &str) {
-        self.load(text);
-        let end = self.tokens.0.len();
-        self.statements(end);
-        self.uncalled();
-    }
-
     /// Returns the output.
     pub(super) fn finish(self) -> Value {
         let name = self.vocabulary.dialect.language.name();
@@ -115,20 +102,6 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.max_steps = self.max_steps.saturating_add(4 * tokens.len());
         self.tokens = Tokens(tokens.into());
         self.at = 0;
-    }
-
-    /// Walks each function that is never called, with unknown arguments, since code that is not seen may call it.
-    fn uncalled(&mut self) {
-        let mut at = 0;
-        while let Some((function, called)) = self.functions.get(at) {
-            at += 1;
-            if !called.get() {
-                let function = function.clone();
-                let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, self.origin);
-                let arguments = vec![unknown; function.parameters.len()];
-                self.invoke(&function, arguments);
-            }
-        }
     }
 
     pub(super) fn kind(&self) -> Option<&Kind> {
@@ -241,50 +214,6 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         }
     }
 
-    /// Returns the value of a string literal.
-    pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> ScriptValue {
-        let mut texts = vec![Text::default()];
-        for chunk in chunks {
-            let parts: Vec<Text> = match chunk {
-                Chunk::Text(text) => {
-                    vec![Text { value: self.interpreter.with_holes(text, self.origin), ..Text::default() }]
-                }
-                Chunk::Code(code) => {
-                    let datum = self.code(code);
-                    datum.alternatives().iter().map(|datum| self.shown(datum)).collect()
-                }
-            };
-            texts = super::fold::product(&texts, &parts);
-        }
-        ScriptValue::any(texts.into_iter().map(ScriptValue::Text).collect())
-    }
-
-    /// Converts a value for interpolation into a text: the items of a list are joined with blanks.
-    fn shown(&self, datum: &ScriptValue) -> Text {
-        if let ScriptValue::List(items) = datum {
-            return super::fold::joined(items, " ", self.origin);
-        }
-        datum.text(self.origin)
-    }
-
-    /// Walks code embedded in a string and returns the value of its last expression.
-    pub(super) fn code(&mut self, code: &str) -> ScriptValue {
-        let unknown = self.unknown();
-        self.deeper(unknown, |this| {
-            let (tokens, at) = (this.tokens.clone(), this.at);
-            this.load(code);
-            let end = this.tokens.0.len();
-            let mut last = ScriptValue::Ternary(false);
-            while this.at < end && this.step() {
-                let before = this.at;
-                last = this.expression();
-                this.at = this.at.max(before + 1);
-            }
-            (this.tokens, this.at) = (tokens, at);
-            last
-        })
-    }
-
     /// Returns the step counters, for [`Self::leave_steps`].
     pub(super) fn steps_left(&self) -> (usize, usize) {
         (self.steps, self.max_steps)
@@ -295,49 +224,8 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         (self.steps, self.max_steps) = (steps, max);
     }
 
-    /// Walks a function's body with the given arguments and returns its value.
-    pub(super) fn invoke(&mut self, function: &Rc<Function>, arguments: Vec<ScriptValue>) -> ScriptValue {
-        self.in_module(function.module, |this| this.invoke_here(function, arguments))
-    }
-
-    fn invoke_here(&mut self, function: &Rc<Function>, arguments: Vec<ScriptValue>) -> ScriptValue {
-        if let Some((_, called)) = self.functions.iter().find(|(known, _)| Rc::ptr_eq(known, function)) {
-            called.set(true);
-        }
-        let unknown = self.unknown();
-        // A recursive function has been walked at this point; the result of a deeper call is unknown.
-        if self.active.iter().filter(|known| Rc::ptr_eq(known, function)).count() >= MAX_RECURSION {
-            return unknown;
-        }
-        self.active.push(function.clone());
-        let last = self.deeper(unknown, |this| {
-            let before = this.names.clone();
-            let (tokens, at) = (std::mem::replace(&mut this.tokens, function.tokens.clone()), this.at);
-            let conditional = std::mem::take(&mut this.conditional);
-            let returned = std::mem::take(&mut this.returned);
-            for (index, name) in function.parameters.iter().enumerate() {
-                let unknown = this.unknown();
-                match name.strip_prefix('*') {
-                    Some(rest) => this.set(rest, ScriptValue::list(arguments.iter().skip(index).cloned().collect())),
-                    None => this.set(name, arguments.get(index).cloned().unwrap_or(unknown)),
-                }
-            }
-            this.at = function.begin;
-            let mut last = if function.expression { this.expression() } else { this.statements(function.end) };
-            let all = std::mem::replace(&mut this.returned, returned);
-            if !all.is_empty() {
-                last = ScriptValue::any(all);
-            }
-            (this.tokens, this.at, this.conditional) = (tokens, at, conditional);
-            this.leave(before, &function.parameters);
-            last
-        });
-        self.active.pop();
-        last
-    }
-
     /// Merges the names after a function with those before it: both values are possible. The parameters are dropped.
-    fn leave(&mut self, before: Names, parameters: &[String]) {
+    pub(super) fn leave(&mut self, before: Names, parameters: &[String]) {
         if Rc::ptr_eq(&before, &self.names) {
             return;
         }
