@@ -71,9 +71,9 @@ fn rows(host: &Host) -> Vec<Row> {
                 "detector": rule.detector(), "message": rule.message(), "remedy": rule.remedy(),
                 "unknown": rule.unknown(), "usually": usually,
             });
-            if let Some(rationale) = rationale(rule.id()) {
-                all["why"] = rationale.why().into();
-                all["source"] = rationale.source().into();
+            if let (Some(rationale), Some(fields)) = (rationale(rule.id()), all.as_object_mut()) {
+                fields.insert("why".into(), rationale.why().into());
+                fields.insert("source".into(), rationale.source().into());
             }
             Row {
                 id: rule.id().to_owned(),
