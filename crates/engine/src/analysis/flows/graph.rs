@@ -56,7 +56,7 @@ struct Text<'a, 'e> {
 
 /// The part of its input that a command shows in its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::analysis) enum Shows {
+pub(crate) enum Shows {
     /// No content: numbers, a digest, whether something exists.
     Nothing,
     /// The names of set variables, without their values.

@@ -4,7 +4,7 @@ use super::graph::Shows;
 use reflex_shell::Command;
 
 /// Returns the part of its input that a command shows.
-pub(in crate::analysis) fn shows(command: &Command) -> Shows {
+pub(crate) fn shows(command: &Command) -> Shows {
     let Some(words) = command.words.iter().skip(1).map(|word| word.literal()).collect::<Option<Vec<_>>>() else {
         return if measures(command) { Shows::Nothing } else { Shows::Content };
     };

@@ -135,7 +135,7 @@ fn is_issuer(name: &str) -> bool {
 }
 
 /// Returns whether a variable's name indicates that it holds a key.
-pub(in crate::analysis) fn is_key_name(name: &str) -> bool {
+pub(crate) fn is_key_name(name: &str) -> bool {
     KEYS.iter().any(|key| name.contains(key))
 }
 

@@ -2,7 +2,7 @@
 //! `library/loads` list the files that a program reads when it runs.
 
 use super::forms::{self, Wanted};
-use super::queue::{Counted, QueuedText};
+use super::queued_text::{Counted, QueuedText};
 use super::resolver::ScriptResolver;
 use super::written::made;
 use crate::analysis::config_files::later::{Counts, Text};

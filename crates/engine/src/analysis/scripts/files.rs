@@ -1,7 +1,7 @@
 //! Files that a command runs, compiles, or gives to a database.
 
 use super::language::language_of;
-use super::queue::QueuedText;
+use super::queued_text::QueuedText;
 use super::resolver::ScriptResolver;
 use super::sourced;
 use crate::analysis::compiled;

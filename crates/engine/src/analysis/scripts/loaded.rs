@@ -2,7 +2,7 @@
 //! (`library/loads`).
 
 use super::forms::{self, Wanted};
-use super::queue::{Counted, QueuedText, TextOrigin};
+use super::queued_text::{Counted, QueuedText, TextOrigin};
 use super::resolver::ScriptResolver;
 use crate::analysis::effects::EffectExtractor;
 use crate::analysis::loading;

@@ -9,6 +9,7 @@ mod language;
 mod loaded;
 mod patched;
 mod queue;
+mod queued_text;
 mod quotes;
 mod resolver;
 mod sourced;
@@ -16,7 +17,7 @@ mod started;
 mod tasks;
 mod written;
 
-use self::queue::{QueuedText, TextOrigin};
+use self::queued_text::{QueuedText, TextOrigin};
 use self::resolver::ScriptResolver;
 use super::effects::Input;
 use super::mcp;

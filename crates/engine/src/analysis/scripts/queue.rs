@@ -1,25 +1,23 @@
-//! Texts that wait to be read: how each is read, and which of its effects count.
+//! Reads the texts that wait, and keeps those of their effects that count.
 
+use super::queued_text::{Counted, QueuedText, TextOrigin};
 use super::resolver::ScriptResolver;
-use crate::analysis::config_files::later::{Counts, Text};
+use crate::analysis::config_files::later::Counts;
 use crate::analysis::dockerfile;
 use crate::analysis::effects::EffectExtractor;
 use crate::analysis::loading::{self, Loader};
 use crate::analysis::reading;
-use crate::model::analysis::{Script, Starter, Usage};
+use crate::model::analysis::{Script, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::Event;
-use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::World;
 use crate::text::glob;
 use reflex_shell::{
-    CallInput, CommandId, ExecTarget, Language, Piece, Programs, Reading, Source, Span, Surroundings, UnknownReason,
-    work,
+    CommandId, ExecTarget, Language, Piece, Programs, Reading, Source, Span, Surroundings, UnknownReason, work,
 };
 use reflex_tables::{Tables, Texts};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 /// Effects that take something from other systems or people, give something to them or destroy something of theirs. No
 /// legitimate project code has them.
@@ -67,107 +65,6 @@ const MAX_SCRIPTS: usize = 512;
 
 /// Maximum depth of a chain of scripts that run scripts. Deeper scripts are not read, which is reported.
 pub(super) const MAX_LEVELS: usize = 64;
-
-/// A text that waits to be read as a script.
-pub(super) struct QueuedText {
-    pub(super) path: String,
-    pub(super) text: String,
-    pub(super) language: Language,
-    pub(super) usage: Usage,
-    pub(super) input: CallInput,
-    pub(super) folder: Option<String>,
-    pub(super) assignments: Vec<(String, String)>,
-    /// The mounts of the place in which it runs.
-    pub(super) place: Option<Rc<MountTable>>,
-    /// The action that runs or writes it.
-    pub(super) action: usize,
-    /// The length of the chain of scripts that ends with it.
-    pub(super) level: usize,
-    pub(super) origin: TextOrigin,
-    pub(super) counted: Counted,
-    /// Whether parts that are not read because of a limit are reported.
-    pub(super) reports_gaps: bool,
-    /// The units of work for reading it, if it has a budget of its own.
-    pub(super) budget: Option<u64>,
-}
-
-/// The reason for reading a text.
-#[derive(Clone, Copy)]
-pub(super) enum TextOrigin {
-    /// A command runs it.
-    Command(Starter),
-    /// A program reads it unasked.
-    Reader,
-    /// A container or the build of an image runs it.
-    Container,
-    /// The call writes it.
-    Written,
-}
-
-/// The effects of a text that count.
-pub(super) enum Counted {
-    All,
-    /// All but publications and deployments, which belong to other uses of the file:
-    /// `setup.py upload`, `if argv[1] == "publish"`.
-    WithoutBranches,
-    /// Those that outlast the container.
-    BeyondContainer,
-    /// The sending of files that the build of an image takes from its context.
-    OfImage {
-        /// The prefix of the context's files.
-        below: String,
-        /// The content of `.dockerignore`.
-        ignored: String,
-    },
-    /// Those on lines that the previous content of the file does not have.
-    Changed {
-        /// The same part of the previous content.
-        old: String,
-    },
-    /// Those of a text that runs later, on lines that the previous content of the file does not have.
-    Deferred {
-        site: ExecTarget,
-        counts: Counts,
-        /// The same part of the previous content.
-        old: String,
-    },
-}
-
-impl QueuedText {
-    /// Returns the text of a task in the language of the shell, with all of its effects.
-    pub(super) fn new(path: String, text: String, action: usize, level: usize) -> QueuedText {
-        QueuedText {
-            path,
-            text,
-            language: Language::Shell,
-            usage: Usage::Task,
-            input: CallInput::default(),
-            folder: None,
-            assignments: Vec::new(),
-            place: None,
-            action,
-            level,
-            origin: TextOrigin::Container,
-            counted: Counted::All,
-            reports_gaps: true,
-            budget: None,
-        }
-    }
-
-    /// Returns a text that a written file makes others run.
-    pub(super) fn deferred(path: String, script: Text, action: usize, workspace: &str) -> QueuedText {
-        let counted = Counted::Deferred { site: script.site, counts: script.counts, old: String::new() };
-        let folder = Some(workspace.to_owned());
-        let (language, usage, origin) = (script.language, Usage::Written, TextOrigin::Written);
-        QueuedText { language, usage, folder, origin, counted, ..QueuedText::new(path, script.text, action, 1) }
-    }
-
-    /// Whether a client or tool runs it without a call that would be judged.
-    fn is_unasked(&self) -> bool {
-        let Counted::Deferred { site, counts, .. } = self.counted else { return false };
-        counts == Counts::Unasked && site == ExecTarget::Here
-    }
-}
 
 impl ScriptResolver<'_> {
     /// Reads the next text of the queue and adds its effects. Returns whether there was one.

@@ -1,6 +1,6 @@
 //! The call whose scripts are read, and what files hold when it runs them.
 
-use super::queue::QueuedText;
+use super::queued_text::QueuedText;
 use crate::analysis::aliases::{self, Aliases};
 use crate::analysis::effects::{EffectExtractor, Input};
 use crate::model::analysis::{Analysis, Script};

@@ -1,7 +1,7 @@
 //! Containers described by a file of the project: the mounts, rights and commands of a compose file or a development
 //! container when it starts.
 
-use super::queue::{Counted, QueuedText};
+use super::queued_text::{Counted, QueuedText};
 use super::resolver::ScriptResolver;
 use crate::analysis::compose::Service;
 use crate::analysis::config_files;

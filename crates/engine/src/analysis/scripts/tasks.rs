@@ -1,6 +1,6 @@
 //! Commands of a task runner: the recipes of its file, of included files, and of the packages of a project.
 
-use super::queue::QueuedText;
+use super::queued_text::QueuedText;
 use super::resolver::ScriptResolver;
 use crate::analysis::task_runners::{self, TaskFile};
 use crate::model::effect::Effect;

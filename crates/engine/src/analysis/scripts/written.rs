@@ -1,7 +1,7 @@
 //! Files that an action writes: what they make other programs run or trust later.
 
 use super::language::{is_code, language_by_itself, language_if_run, may_reach};
-use super::queue::{Counted, QueuedText, TextOrigin};
+use super::queued_text::{Counted, QueuedText, TextOrigin};
 use super::resolver::ScriptResolver;
 use crate::analysis::about_guard;
 use crate::analysis::config_files;
