@@ -26,7 +26,11 @@ fn every_message_is_in_the_list() {
         fs::write(&path, &list).unwrap();
     }
     assert!(list.lines().count() > 300, "too few messages are found: {list}");
-    assert_eq!(list, fs::read_to_string(path).unwrap(), "read the new messages, then run this with UPDATE=1");
+    let known = fs::read_to_string(path).unwrap();
+    let is_in = |text: &str, line: &&str| text.lines().any(|other| other == *line);
+    let new: Vec<&str> = list.lines().filter(|line| !is_in(&known, line)).collect();
+    let gone: Vec<&str> = known.lines().filter(|line| !is_in(&list, line)).collect();
+    assert!(list == known, "read the new messages, then run this with UPDATE=1: new {new:#?}, gone {gone:#?}");
 }
 
 /// The messages of a source, with their arguments, each on one line.
