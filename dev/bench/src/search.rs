@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -52,7 +53,7 @@ pub(crate) struct Searched {
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>> {
     let home = ground.folder.join("many");
     let audit = home.join(".local/state/reflex/audit");
-    let written = written(binary, ground, &audit, RECORDS).and_then(|()| times(binary, &home, &audit));
+    let written = written(binary, ground, &audit, 0..RECORDS).and_then(|()| times(binary, &home, &audit));
     // The log is large, so it is removed right away and not with the ground.
     fs::remove_dir_all(&home).with_context(|| format!("cannot remove `{}`", home.display()))?;
     let mut medians: Vec<f64> = written?.into_iter().map(median).collect();
@@ -108,16 +109,16 @@ fn cat(audit: &Path) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Writes a log from records of the hook, repeated with other ids and times. The hash chain is not computed, because a
-/// search does not check it.
-pub(super) fn written(binary: &Path, ground: &Ground, audit: &Path, records: usize) -> Result<()> {
+/// Writes a log from records of the hook with these numbers, repeated with other ids and times. The hash chain is not
+/// computed, because a search does not check it.
+pub(super) fn written(binary: &Path, ground: &Ground, audit: &Path, records: Range<usize>) -> Result<()> {
     let shown = || format!("cannot write into `{}`", audit.display());
     let samples = samples(binary, ground)?;
     fs::create_dir_all(audit).with_context(shown)?;
     let current = audit.join("current.jsonl");
     let create = || File::create(&current).map(|file| BufWriter::with_capacity(1 << 20, file));
     let (mut out, mut length) = (create().with_context(shown)?, 0);
-    for number in 0..records {
+    for number in records {
         let line = samples.get(chosen(number, samples.len())).context("no sample")?.at(number);
         out.write_all(line.as_bytes()).with_context(shown)?;
         length += line.len();
