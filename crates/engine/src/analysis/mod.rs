@@ -1,5 +1,5 @@
-//! Turns an event into its analysis: commands, effects, gaps. The machine is queried for variables, and for the content
-//! of files that are run.
+//! Turns an event into its analysis: commands, effects, gaps. The machine is queried for variables and
+//! aliases, for the content of files that are run, and for what paths lead to. Facts that only rules need come later.
 //!
 //! [`CALL_PASSES`] and [`TEXT_PASSES`] are everything that happens, in order. Each pass adds effects, or marks or removes
 //! those of earlier passes; its file says which.
@@ -60,7 +60,7 @@ use reflex_tables::Tables;
 type CallPass = fn(Input<'_>, &mut Analysis);
 
 /// The passes over the call, in order.
-const CALL_PASSES: [CallPass; 7] = [
+const CALL_PASSES: &[CallPass] = &[
     actions::add,
     secret_exposure::add_of_output,
     scripts::follow,
@@ -70,8 +70,9 @@ const CALL_PASSES: [CallPass; 7] = [
     truncation::limit_targets,
 ];
 
-/// The passes over each text, in order: over the text of each action, then over each script that is run or written.
-const TEXT_PASSES: [TextPass; 19] = [
+/// The passes over each text, in order: over the text of each action, then over each script that is run or written. A pass
+/// sees the effects of those before it, so a new one follows the passes whose effects it needs.
+const TEXT_PASSES: &[TextPass] = &[
     commands::add,
     unread::add,
     extraction::add,
@@ -95,7 +96,7 @@ const TEXT_PASSES: [TextPass; 19] = [
 
 /// Returns the effects of the event's actions.
 pub fn analyze(event: &Event, tables: Tables, world: &dyn World) -> Analysis {
-    let input = Input { event, tables, world, passes: &TEXT_PASSES };
+    let input = Input { event, tables, world, passes: TEXT_PASSES };
     let mut analysis = Analysis::default();
     CALL_PASSES.iter().for_each(|pass| pass(input, &mut analysis));
     analysis.number();

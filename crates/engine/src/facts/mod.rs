@@ -7,10 +7,15 @@
 //!
 //! To add a fact:
 //!
-//! 1. Add its variant and its name in the library to `facts!` in `fact.rs`.
+//! 1. Add its variant and its name in the library to `facts!` in `fact.rs`, and to the table in docs/rules.md.
 //! 2. Write the function that answers it in the source of its subject. The answer is a `Ternary`, or, if a message shall
-//!    name what is lost, `Affected<Names>`: nothing, these, or unknown.
+//!    name what is lost, `Affected<Names>`: nothing, these, or unknown. One query about the file itself needs no
+//!    function.
 //! 3. Add one line to `ask` in `dispatch.rs`.
+//!
+//! If the machine has to answer something new, the query is a method of one of the five traits in `model/world.rs`, which
+//! `FakeWorld` and the host's `LocalWorld` implement. The key with which an example of a rule supposes an answer is in
+//! reflex-agents (`universal.rs`).
 
 pub mod agent_settings;
 mod at_stake;

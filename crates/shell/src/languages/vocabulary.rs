@@ -78,7 +78,8 @@ meanings! {
         Member = "member",
         /// The module with the given name.
         Module = "module",
-        /// A number.
+        /// Its argument, if that is a number. A name that returns a number of its own needs no entry: a result that
+        /// is not known has no effect.
         Number = "number",
         /// The code point of a character.
         Ordinal = "ordinal",
