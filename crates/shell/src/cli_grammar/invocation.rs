@@ -364,9 +364,7 @@ impl Reader<'_> {
         };
         if text.len() > name.len() {
             let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
-            // `--dry-run=false` removes the flag.
-            let literal = value.as_ref().and_then(Value::literal).unwrap_or_default().to_ascii_lowercase();
-            if follows == Follows::Nothing && matches!(literal.as_str(), "false" | "no" | "off" | "0") {
+            if is_off(key, follows, value.as_ref()) {
                 return self.invocation.options.retain(|option| option.key != key);
             }
             self.push(key, value);
@@ -421,5 +419,19 @@ impl Reader<'_> {
             self.at += usize::from(separate);
             return;
         }
+    }
+}
+
+/// The key of an option with which a program only says what it would do, in every grammar.
+const DRY_RUN: &str = "dry-run";
+
+/// Returns whether a joined value removes a flag: `--force=false`. An option that makes a call harmless is also removed by
+/// `--dry-run=none`, and by a value that is not known: `--dry-run=$MODE`.
+fn is_off(key: &str, follows: Follows, value: Option<&Value>) -> bool {
+    let literal = value.and_then(Value::literal).map(|text| text.to_ascii_lowercase());
+    match literal.as_deref() {
+        Some("false" | "no" | "off" | "0") => follows == Follows::Nothing || key == DRY_RUN,
+        Some("none") | None => key == DRY_RUN,
+        Some(_) => false,
     }
 }
