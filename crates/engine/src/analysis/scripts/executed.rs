@@ -87,7 +87,7 @@ impl ScriptResolver<'_> {
         };
         let old = previous.map(|(_, text)| text).unwrap_or_default();
         let script = Text { text, language, site, counts };
-        let text = QueuedText::deferred(path.to_owned(), script, index, &self.event.workspace);
+        let text = QueuedText::of_written_file(path.to_owned(), script, index, &self.event.workspace);
         self.enqueue(QueuedText { counted: Counted::Deferred { site, counts, old }, ..text });
     }
 }

@@ -93,7 +93,7 @@ impl QueuedText {
     }
 
     /// Returns a text that a written file makes others run.
-    pub(super) fn deferred(path: String, script: Text, action: usize, workspace: &str) -> QueuedText {
+    pub(super) fn of_written_file(path: String, script: Text, action: usize, workspace: &str) -> QueuedText {
         let counted = Counted::Deferred { site: script.site, counts: script.counts, old: String::new() };
         let folder = Some(workspace.to_owned());
         let (language, usage, origin) = (script.language, Usage::Written, TextOrigin::Written);

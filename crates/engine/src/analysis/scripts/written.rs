@@ -65,7 +65,7 @@ impl ScriptResolver<'_> {
             let (site, counts) = (ExecTarget::Here, Counts::Lasting);
             let script = Text { text, language: Language::Shell, site, counts };
             let counted = Counted::Deferred { site, counts, old };
-            let text = QueuedText::deferred(path, script, index, workspace);
+            let text = QueuedText::of_written_file(path, script, index, workspace);
             self.enqueue(QueuedText { counted, reports_gaps: false, ..text });
         }
     }
@@ -81,7 +81,7 @@ impl ScriptResolver<'_> {
         let (site, counts) = (ExecTarget::Here, Counts::Taken);
         let old = replaced(action, &self.event.cwd, self.world).into_owned();
         let script = Text { text: content.clone(), language, site, counts };
-        let text = QueuedText::deferred(path.to_owned(), script, index, &self.event.workspace);
+        let text = QueuedText::of_written_file(path.to_owned(), script, index, &self.event.workspace);
         let counted = Counted::Deferred { site, counts, old };
         self.enqueue(QueuedText { counted, reports_gaps: false, budget: Some(MAX_CODE_WORK), ..text });
     }
@@ -139,7 +139,7 @@ impl ScriptResolver<'_> {
             self.analysis.effects.push(Effect::configured(action, flags, &value));
         }
         for script in later.scripts {
-            self.enqueue(QueuedText::deferred(path.to_owned(), script, action, &self.event.workspace));
+            self.enqueue(QueuedText::of_written_file(path.to_owned(), script, action, &self.event.workspace));
         }
     }
 }
