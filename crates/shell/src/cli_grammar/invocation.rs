@@ -330,6 +330,11 @@ impl Reader<'_> {
     fn found(&mut self, key: &'static str, follows: Follows) {
         let word = self.at;
         self.at += 1;
+        // npm reads `--dry-run false` as `--dry-run=false`.
+        let is_false = |word: &Value| word.literal().as_deref() == Some("false");
+        if key == DRY_RUN && self.words.get(self.at).is_some_and(is_false) {
+            return self.invocation.options.retain(|option| option.key != key);
+        }
         let mut argument = Argument { key, word, value: None, words: 0..0 };
         match follows {
             Follows::Nothing | Follows::JoinedValue => {}
@@ -425,13 +430,15 @@ impl Reader<'_> {
 /// The key of an option with which a program only says what it would do, in every grammar.
 const DRY_RUN: &str = "dry-run";
 
-/// Returns whether a joined value removes a flag: `--force=false`. An option that makes a call harmless is also removed by
-/// `--dry-run=none`, and by a value that is not known: `--dry-run=$MODE`.
+/// The values with which a dry run is one, in lower case: booleans of pflag and nopt, and the places of kubectl and helm.
+const DRY: [&str; 8] = ["true", "t", "1", "yes", "y", "on", "client", "server"];
+
+/// Returns whether a joined value removes a flag: `--force=false`. A dry run makes a call harmless, so any value removes it
+/// that is not known to ask for one: `--dry-run=none`, `--dry-run=$MODE`.
 fn is_off(key: &str, follows: Follows, value: Option<&Value>) -> bool {
     let literal = value.and_then(Value::literal).map(|text| text.to_ascii_lowercase());
-    match literal.as_deref() {
-        Some("false" | "no" | "off" | "0") => follows == Follows::Nothing || key == DRY_RUN,
-        Some("none") | None => key == DRY_RUN,
-        Some(_) => false,
+    if key == DRY_RUN {
+        return literal.is_none_or(|text| !DRY.contains(&text.as_str()));
     }
+    follows == Follows::Nothing && matches!(literal.as_deref(), Some("false" | "no" | "off" | "0"))
 }
